@@ -1,0 +1,64 @@
+"""Botz: one simulator for robots in motion.
+
+>>> import botz
+>>> rec = botz.simulate("differential-circle")
+>>> rec["robot/pose"]
+
+- `load(name_or_file)`: a checked scenario
+- `simulate(name_or_file)`: run it and get its `Recording`
+- `Simulation(name_or_file)`: step through it yourself: `reset`, `step`, `snapshot`, `restore`
+- `read(path)`: open a recording
+- `AttachedRun(run_id)`: read along with a run in another process and send it commands
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from botz import kernel_cache as _kernel_cache  # before Numba: it sets where compiled code is kept
+from botz.errors import BotzError, ControllerError, DivergedError, InputError, RecordingError
+
+if TYPE_CHECKING:
+    from botz.record.reader import Recording, read
+    from botz.run import simulate
+    from botz.scenario.load import LoadedScenario, load
+    from botz.sim.attached import AttachedRun
+    from botz.sim.simulation import Simulation
+
+_LAZY = {
+    "load": "botz.scenario.load",
+    "LoadedScenario": "botz.scenario.load",
+    "simulate": "botz.run",
+    "Simulation": "botz.sim.simulation",
+    "Recording": "botz.record.reader",
+    "read": "botz.record.reader",
+    "AttachedRun": "botz.sim.attached",
+}
+
+__all__ = [
+    "AttachedRun",
+    "BotzError",
+    "ControllerError",
+    "DivergedError",
+    "InputError",
+    "LoadedScenario",
+    "Recording",
+    "RecordingError",
+    "Simulation",
+    "load",
+    "read",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that `botz --help` does not wait for NumPy and Numba."""
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'botz' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,78 @@
+"""The `botz` command. Each group of commands is a file; what it needs is imported when a command runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from botz.cli import proof, recordings, running, scenarios, wheels
+from botz.errors import BotzError, ControllerError, InputError
+
+app = typer.Typer(
+    name="botz",
+    help="One simulator for robots in motion. Start with: botz demo, botz list, botz run NAME.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for group in (running, scenarios, recordings, wheels, proof):
+    group.register(app)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"botz {version('botz')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def with_realtime_factor(arguments: list[str]) -> list[str]:
+    """`--realtime` may stand alone or with a factor; give it its factor of 1 where none follows."""
+    result: list[str] = []
+    for index, argument in enumerate(arguments):
+        if argument == "--":
+            return result + arguments[index:]
+        if argument == "--realtime":
+            following = arguments[index + 1] if index + 1 < len(arguments) else ""
+            if not following.replace(".", "", 1).replace("e-", "", 1).isdigit():
+                argument = "--realtime=1"
+        result.append(argument)
+    return result
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point: a user's mistake ends with its message and exit code 2, never with a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names and messages may hold any letter; an ASCII terminal must not end the run.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        app(with_realtime_factor(sys.argv[1:] if arguments is None else arguments), prog_name="botz")
+    except InputError as error:
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+        sys.exit(error.exit_code)
+    except BotzError as error:
+        if isinstance(error, ControllerError) and error.details:
+            print(error.details, file=sys.stderr, end="")
+        print(f"botz: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has gone (head, less); what is left has nobody to go to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

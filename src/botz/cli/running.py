@@ -1,0 +1,174 @@
+"""botz run, demo, replay."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from botz.cli.common import AsJson, console, print_json
+
+if TYPE_CHECKING:
+    from botz.run import Outcome, Progress
+
+DEMO = "wheeled-parade"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(run)
+    app.command()(demo)
+    app.command()(replay)
+
+
+def run(
+    scenario: Annotated[str, typer.Argument(help="Name of a library scenario (botz list) or a scenario file.")],
+    duration: Annotated[str | None, typer.Option(help="How long, in seconds or with a unit: 20, '2 min'.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results; runs/NAME-TIME by default.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness.")] = None,
+    realtime: Annotated[
+        float | None, typer.Option(metavar="[FACTOR]", help="Run in real time, or at a factor of it.")
+    ] = None,
+    headless: Annotated[bool, typer.Option("--headless", help="Open no window and no server.")] = False,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Share the state with readers on this machine and print the run's id.")
+    ] = False,
+    progress: Annotated[bool | None, typer.Option(help="Show a progress bar; by default on a terminal.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scenario and keep what it recorded."""
+    from botz.run import run_scenario
+    from botz.scenario.load import load
+
+    overrides = list(set_ or [])
+    if duration is not None:
+        overrides.append(f"time.duration={duration}")
+    if seed is not None:
+        overrides.append(f"seed={seed}")
+    loaded = load(scenario, overrides=overrides)
+    steps: Any = loaded.spec
+    with messages_on_stderr(), progress_bar(progress, steps.time.steps, steps.time.step_ns) as report:
+        outcome = run_scenario(
+            loaded,
+            out=out,
+            realtime=realtime,
+            progress=report,
+            shared=publish,
+            on_ready=(lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True)) if publish else None,
+        )
+    show_outcome(outcome, as_json)
+
+
+def demo(
+    out: Annotated[Path | None, typer.Option(help="Folder for the results; runs/NAME-TIME by default.")] = None,
+    headless: Annotated[bool, typer.Option("--headless", help="Open no window and no server.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scenario of the library, and write its recording and a plot."""
+    from botz.run import run_scenario
+    from botz.scenario.load import load
+
+    loaded = load(DEMO)
+    spec: Any = loaded.spec
+    if not as_json:
+        print(f"{DEMO}: {spec.description}")
+    with messages_on_stderr(), progress_bar(None, spec.time.steps, spec.time.step_ns) as report:
+        outcome = run_scenario(loaded, out=out, progress=report)
+    extra = {}
+    if outcome.error is None:
+        from botz.record.reader import read
+        from botz.view.plots import plot_recording
+
+        extra["plot"] = str(plot_recording(read(outcome.path), path=outcome.folder / "plot.png"))
+    show_outcome(outcome, as_json, extra)
+
+
+def replay(
+    recording: Annotated[Path, typer.Argument(help="A recording, or the folder of a run.")],
+    as_json: AsJson = False,
+) -> None:
+    """Run the recorded inputs again and say whether all states come out identical."""
+    from botz.record.reader import read
+    from botz.replay import replay_recording
+
+    result = replay_recording(read(recording))
+    if as_json:
+        print_json(result.as_dict())
+    else:
+        print(result.sentence())
+    raise typer.Exit(0 if result.identical else 1)
+
+
+@contextlib.contextmanager
+def messages_on_stderr() -> Iterator[None]:
+    """Standard output belongs to the results; what a user's controller prints goes to standard error."""
+    with contextlib.redirect_stdout(sys.stderr):
+        yield
+
+
+@contextlib.contextmanager
+def progress_bar(wanted: bool | None, steps: int, step_ns: int) -> Iterator[Progress | None]:
+    """A bar with the time left and the factor of real time, on standard error."""
+    if not (sys.stderr.isatty() if wanted is None else wanted):
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = [
+        TextColumn("{task.fields[simulated]} s"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[factor]} × real time"),
+    ]
+    with Progress(*columns, console=console(stderr=True)) as bar:
+        task = bar.add_task("", total=steps, simulated="0.0", factor="–")
+        began, drawn = time.perf_counter(), 0.0
+
+        def report(step: int, last: int) -> None:
+            nonlocal drawn
+            now = time.perf_counter()
+            if now - drawn > 0.05 or step >= last:
+                drawn = now
+                simulated = step * step_ns * 1e-9
+                factor = simulated / max(now - began, 1e-9)
+                bar.update(task, completed=step, total=last, simulated=f"{simulated:.1f}", factor=f"{factor:.3g}")
+
+        yield report
+
+
+def show_outcome(outcome: Outcome, as_json: bool, extra: dict[str, str] | None = None) -> None:
+    """The summary of a run on standard output, its error on standard error; ends the command with its exit code."""
+    extra = extra or {}
+    if as_json:
+        print_json({"recording": str(outcome.path), **extra, **numbers(outcome.summary)})
+    else:
+        from rich.table import Table
+
+        table = Table.grid(padding=(0, 2))
+        for name, value in {**outcome.summary, **extra}.items():
+            if name != "error":
+                table.add_row(name.replace("_", " "), value)
+        table.add_row("recording", str(outcome.path))
+        console().print(table, soft_wrap=True)
+    if outcome.error is not None:
+        raise outcome.error
+    raise typer.Exit(outcome.exit_code)
+
+
+def numbers(summary: dict[str, str]) -> dict[str, Any]:
+    """The summary with its numbers as numbers."""
+    result: dict[str, Any] = {}
+    for name, text in summary.items():
+        try:
+            result[name] = int(text) if text.isdigit() else float(text)
+        except ValueError:
+            result[name] = text
+    return result

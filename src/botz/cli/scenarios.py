@@ -1,0 +1,128 @@
+"""botz list, check, show, schema, new: everything about scenario files, none of which runs a user's code."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from botz.cli.common import AsJson, console, print_json
+from botz.errors import InputError, Problem
+
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("list")(list_library)
+    app.command()(check)
+    app.command()(show)
+    app.command()(schema)
+    app.command()(new)
+
+
+def list_library(as_json: AsJson = False) -> None:
+    """List the scenarios and robots that come with Botz."""
+    from botz.scenario.library import list_robots, list_scenarios
+
+    found = {"scenarios": list_scenarios(), "robots": list_robots()}
+    if as_json:
+        print_json({kind: [entry._asdict() for entry in entries] for kind, entries in found.items()})
+        return
+    from rich.table import Table
+
+    for kind, entries in found.items():
+        table = Table(title=kind, title_justify="left", box=None, pad_edge=False)
+        table.add_column("name", no_wrap=True)
+        table.add_column("engine", no_wrap=True)
+        table.add_column("description")
+        for entry in entries:
+            table.add_row(entry.name, entry.engine, first_sentence(entry.description))
+        console().print(table)
+        console().print()
+
+
+def first_sentence(text: str) -> str:
+    return " ".join(text.split()).split(". ")[0].rstrip(".")
+
+
+def check(
+    file: Annotated[str, typer.Argument(help="A scenario file, a robot file, or a name of the library.")],
+    set_: SetOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a scenario and report all mistakes at once."""
+    from botz.engines.registry import make_engine
+    from botz.run import streams_of
+    from botz.scenario.load import load
+
+    problems: list[Problem] = []
+    summary = ""
+    try:
+        loaded = load(file, overrides=list(set_ or []))
+        streams_of(loaded.spec, make_engine(loaded.spec).channels)
+        spec: Any = loaded.spec
+        summary = (
+            f"{file}: good: engine {loaded.engine}, {len(spec.robots)} robot{'s' if len(spec.robots) != 1 else ''}, "
+            f"{spec.time.duration:g} s in {spec.time.steps} steps of {spec.time.step:g} s"
+        )
+    except InputError as error:
+        problems = error.problems
+    if as_json:
+        print_json({"file": file, "good": not problems, "problems": [problem_data(p) for p in problems]})
+    elif not problems:
+        print(summary)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    raise typer.Exit(2 if problems else 0)
+
+
+def problem_data(problem: Problem) -> dict[str, Any]:
+    file = str(problem.file) if problem.file else None
+    return {"file": file, "line": problem.line, "key": problem.key, "message": problem.message}
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="A name of the library, or a file.")],
+    set_: SetOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a scenario or a robot of the library, complete, with everything that it extends."""
+    import yaml
+
+    from botz.scenario import library
+    from botz.scenario.load import load, load_robot
+
+    is_robot = name not in library.names("scenario") and name in library.names("robot")
+    data = load_robot(name).data if is_robot else load(name, overrides=list(set_ or [])).data
+    if as_json:
+        print_json(data)
+    else:
+        print(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110), end="")
+
+
+def schema(
+    robot: Annotated[bool, typer.Option("--robot", help="The schema of robot files.")] = False,
+) -> None:
+    """Print the JSON Schema of scenario files, for editors that complete and check."""
+    from botz.scenario.json_schema import robot_schema, scenario_schema
+
+    print_json(robot_schema() if robot else scenario_schema())
+
+
+def new(folder: Annotated[Path, typer.Argument(help="A folder that does not exist yet, or is empty.")]) -> None:
+    """Make a folder with a scenario, a controller and a plot to start from."""
+    from botz.scenario.library import library_folder
+
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(Problem(f"{str(folder)!r} exists and is not an empty folder; name a new one"))
+    folder.mkdir(parents=True, exist_ok=True)
+    for template in sorted((library_folder() / "starter").iterdir()):
+        if template.is_file():
+            (folder / template.name.removesuffix(".txt")).write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
+    print(f"{folder} holds scenario.yaml, controller.py and plot.py. Try:")
+    print(f"  botz run {folder / 'scenario.yaml'} --out {folder / 'first'}")
+    print(f"  python {folder / 'plot.py'} {folder / 'first'}")

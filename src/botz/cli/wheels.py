@@ -1,0 +1,49 @@
+"""botz wheels: a wheeled robot's kinematics as tables and a drawing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from botz.cli.common import AsJson, console, print_json
+from botz.errors import InputError, Problem
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(wheels)
+
+
+def wheels(
+    robot: Annotated[str, typer.Argument(help="A robot of the library, or a robot file.")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Drawing: PNG, SVG or PDF; ROBOT.png by default.")] = None,
+    heading: Annotated[str, typer.Option(help="Heading θ of the robot for J_q and C_q, as '30 deg'.")] = "0",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show constraints, mobility, forward and inverse kinematics and ICR of a wheeled robot."""
+    from botz.engines.wheeled_robot import WheeledRobotModel
+    from botz.scenario.kinematics import WheeledRobot
+    from botz.scenario.load import load_robot
+    from botz.scenario.units import to_si
+    from botz.view.wheel_drawing import draw_robot
+    from botz.view.wheel_report import print_wheel_report, wheel_report
+
+    loaded = load_robot(robot, overrides=list(set_ or []))
+    if not isinstance(loaded.spec, WheeledRobot):
+        raise InputError(Problem(f"{robot!r} is not a wheeled robot"))
+    try:
+        model = WheeledRobotModel(loaded.spec)
+    except ValueError as error:
+        raise InputError(Problem(str(error), file=loaded.file)) from error
+    report = wheel_report(model, theta=to_si(heading, "rad"))
+    picture = draw_robot(model, out or Path(f"{Path(robot).stem}.png"), title=Path(robot).stem)
+    report["drawing"] = str(picture)
+    if as_json:
+        print_json(report)
+    else:
+        print_wheel_report(report, console())
+        print(f"drawing: {picture}")

@@ -1,0 +1,81 @@
+"""What a controller is: anything with `reset(setup)` and `update(t, measured) -> command`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from botz.engines.base import Channel, ChannelTable, Engine
+from botz.errors import InputError, Problem
+from botz.scenario.names import closest
+
+
+@dataclass(frozen=True)
+class ControllerSetup:
+    """What a controller learns when a run starts."""
+
+    robot: str
+    """Name of the robot it drives."""
+    period: float
+    """Time between two updates [s]."""
+    rng: np.random.Generator
+    """Source of randomness of its own, seeded by the scenario."""
+    inputs: tuple[Channel, ...]
+    """The raw commands of its robot; the keys of a command are their local names."""
+    engine: Engine
+    """The world, for controllers that know its family (its models, its channel table)."""
+
+
+class Measured(Mapping[str, Any]):
+    """Values of the robot's channels at one moment, by local name: `measured["pose"]` of robot `vivi` is `vivi/pose`.
+
+    Vectors are arrays, single numbers are floats. `measured.of("other")` gives another robot's channels.
+    """
+
+    __slots__ = ("_prefix", "_row", "_table")
+
+    def __init__(self, table: ChannelTable, row: np.ndarray, robot: str):
+        self._table = table
+        self._row = row
+        self._prefix = robot + "/"
+
+    def __getitem__(self, name: str) -> Any:
+        columns = self._table.slices.get(self._prefix + name)
+        if columns is None:
+            known = [channel.local_name for channel in self._table.of_robot(self._prefix[:-1])]
+            raise KeyError(f"no channel {name!r} of robot {self._prefix[:-1]!r}{closest(name, known)}")
+        if self._table[self._prefix + name].components:
+            return self._row[columns].copy()
+        return float(self._row[columns.start])
+
+    def __iter__(self) -> Iterator[str]:
+        return (channel.local_name for channel in self._table.of_robot(self._prefix[:-1]))
+
+    def __len__(self) -> int:
+        return len(self._table.of_robot(self._prefix[:-1]))
+
+    def of(self, robot: str) -> Measured:
+        if not self._table.of_robot(robot):
+            raise InputError(Problem(f"no robot {robot!r}{closest(robot, {c.robot for c in self._table})}"))
+        return Measured(self._table, self._row, robot)
+
+
+Command = Mapping[str, Any]
+"""Local input names and values, as {"left/speed": 2.0}; families add their own, as {"twist": (vx, vy, yaw_rate)}."""
+
+
+class Controller(Protocol):
+    """Built-in and user controllers look alike.
+
+    State that must survive a snapshot lives in plain attributes (numbers, strings, lists, dicts, NumPy arrays); a
+    controller with more may offer `snapshot() -> dict` and `restore(dict)` of its own.
+    """
+
+    def reset(self, setup: ControllerSetup) -> None:
+        """Called before the first update of every run."""
+
+    def update(self, t: float, measured: Measured) -> Command | None:
+        """Called at the scenario's rate with the time [s]; returns a command, or None to leave things as they are."""

@@ -1,0 +1,174 @@
+"""Commands from a CSV file, and the reading of such files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from botz.control.base import ControllerSetup, Measured
+from botz.errors import InputError, Problem
+from botz.scenario.names import closest
+from botz.scenario.schema import TableController
+
+TIME = "time"
+TWIST = {"twist.vx": 0, "twist.vy": 1, "twist.yaw_rate": 2}
+LARGEST_FILE = 200_000_000
+"""Bytes: more is a mistake, or does not belong into a table of text."""
+MOST_PROBLEMS = 20
+
+
+class Table:
+    """Rows of commands over time. Before the first row nothing is commanded; the last row stays."""
+
+    def __init__(self, spec: TableController):
+        self._file = Path(spec.file)
+        self._linear = spec.interpolate == "linear"
+        columns = read_columns(self._file, required=(TIME,))
+        self._time = columns.pop(TIME)
+        if not columns:
+            choices = ", ".join(TWIST)
+            raise InputError(
+                Problem(f"no column besides 'time'; add commands, as {choices} or left/speed", file=self._file)
+            )
+        self._names = list(columns)
+        self._values = np.column_stack(list(columns.values()))
+
+    def reset(self, setup: ControllerSetup) -> None:
+        known = [channel.local_name for channel in setup.inputs]
+        problems = [
+            Problem(
+                f"column {name!r} is no command of robot {setup.robot!r}{closest(name, [*known, *TWIST])}",
+                file=self._file,
+                line=1,
+            )
+            for name in self._names
+            if name not in TWIST and name not in known
+        ]
+        if problems:
+            raise InputError(problems)
+
+    def update(self, t: float, measured: Measured) -> dict[str, Any] | None:
+        # Half a nanosecond of tolerance: the time of a step may be rounded down below the time of its row.
+        index = int(np.searchsorted(self._time, t + 5e-10, side="right")) - 1
+        if index < 0:
+            return None
+        values = self._values[index]
+        if self._linear and index + 1 < self._time.size:
+            fraction = (t - self._time[index]) / (self._time[index + 1] - self._time[index])
+            values = values + max(0.0, fraction) * (self._values[index + 1] - values)
+        command: dict[str, Any] = {}
+        twist = [0.0, 0.0, 0.0]
+        for name, value in zip(self._names, values.tolist(), strict=True):
+            if name in TWIST:
+                twist[TWIST[name]] = value
+                command["twist"] = twist
+            else:
+                command[name] = value
+        return command
+
+    def snapshot(self) -> dict[str, Any]:
+        return {}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Nothing changes during a run."""
+
+
+def read_columns(file: Path, *, required: Sequence[str], allowed: Sequence[str] = ()) -> dict[str, np.ndarray]:
+    """Columns of a CSV file with a header, by name; `time` must grow. All mistakes at once, each with its line.
+
+    With `allowed` given, other columns than those and the required ones are mistakes. Blank lines and lines that
+    begin with # are skipped.
+    """
+    header, rows, lines = _read_rows(file)
+    problems = _header_problems(file, header, lines, required, allowed)
+    if problems:
+        raise InputError(problems)
+    values = np.empty((len(rows), len(header)))
+    for number, (row, line) in enumerate(zip(rows, lines[1:], strict=True)):
+        if len(row) != len(header):
+            problems.append(
+                Problem(f"{len(row)} values, the header has {len(header)} columns", file=file, line=line)
+            )
+            continue
+        for column, text in enumerate(row):
+            value = _number(text)
+            if value is None:
+                problems.append(
+                    Problem(
+                        f"needs a finite number, not {text.strip()!r}", key=header[column], file=file, line=line
+                    )
+                )
+            else:
+                values[number, column] = value
+    if not problems:
+        if not rows:
+            raise InputError(Problem("no rows below the header", file=file))
+        problems = _time_problems(file, values[:, header.index(TIME)], lines[1:]) if TIME in header else []
+    if problems:
+        rest = len(problems) - MOST_PROBLEMS
+        more = [Problem(f"{rest} more mistakes of this kind", file=file)] if rest > 0 else []
+        raise InputError(problems[:MOST_PROBLEMS] + more)
+    return {name: values[:, column].copy() for column, name in enumerate(header)}
+
+
+def _read_rows(file: Path) -> tuple[list[str], list[list[str]], list[int]]:
+    """Header, rows, and the line of the header and of each row."""
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise InputError(Problem(f"larger than {LARGEST_FILE // 1_000_000} MB", file=file))
+        found: list[list[str]] = []
+        lines: list[int] = []
+        with file.open(newline="", encoding="utf-8-sig") as stream:
+            reader = csv.reader(stream)
+            for row in reader:
+                if row and any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#"):
+                    found.append(row)
+                    lines.append(reader.line_num)
+    except FileNotFoundError:
+        raise InputError(Problem("no such file; paths are relative to the scenario file", file=file)) from None
+    except UnicodeDecodeError:
+        raise InputError(Problem("not a text file in UTF-8", file=file)) from None
+    except (OSError, csv.Error) as error:
+        raise InputError(Problem(f"cannot be read: {error}", file=file)) from None
+    if not found:
+        raise InputError(Problem("is empty; the first line names the columns", file=file))
+    return [cell.strip() for cell in found[0]], found[1:], lines
+
+
+def _header_problems(
+    file: Path, header: list[str], lines: list[int], required: Sequence[str], allowed: Sequence[str]
+) -> list[Problem]:
+    line = lines[0]
+    problems = []
+    for name in required:
+        if name not in header:
+            problems.append(Problem(f"no column {name!r}{closest(name, header)}", file=file, line=line))
+    for index, name in enumerate(header):
+        if not name:
+            problems.append(Problem(f"column {index + 1} has no name", file=file, line=line))
+        elif name in header[:index]:
+            problems.append(Problem(f"column {name!r} is there twice", file=file, line=line))
+        elif allowed and name not in allowed and name not in required:
+            known = [*required, *allowed]
+            problems.append(Problem(f"unknown column {name!r}{closest(name, known)}", file=file, line=line))
+    return problems
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+def _time_problems(file: Path, time: np.ndarray, lines: list[int]) -> list[Problem]:
+    return [
+        Problem(f"{time[i + 1]:g} s does not come after {time[i]:g} s", key=TIME, file=file, line=lines[i + 1])
+        for i in np.flatnonzero(np.diff(time) <= 0.0)
+    ]

@@ -1,0 +1,269 @@
+"""Engine `kinematics`: wheeled robots that roll without dynamics. Equations in physics/wheel_constraints.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import accumulate
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from botz.engines.base import Channel, ChannelTable, Engine, JointView, PoseView, RosView
+from botz.engines.kinematics_kernel import ARC, RK4, Model, State, Work, advance_robots, observe_row
+from botz.engines.wheel_inverse import inverse_kinematics
+from botz.engines.wheeled_robot import WheeledRobotModel
+from botz.errors import InputError, Problem
+from botz.physics import wheel_constraints as wc
+from botz.scenario.kinematics import KinematicsScenario
+from botz.scenario.names import closest
+
+POSE = ("x", "y", "heading")
+TWIST = ("vx", "vy", "yaw_rate")
+
+
+class KinematicsEngine(Engine):
+    name = "kinematics"
+
+    def __init__(self, scenario: KinematicsScenario):
+        self.scenario = scenario
+        self.dt = scenario.time.step_ns * 1e-9
+        self.method = ARC if scenario.time.method == "arc" else RK4
+        self.robots: dict[str, WheeledRobotModel] = {}
+        problems = []
+        for name, robot in scenario.robots.items():
+            try:
+                self.robots[name] = WheeledRobotModel(robot)
+            except ValueError as error:
+                problems.append(Problem(str(error), key=f"robots.{name}"))
+        if problems:
+            raise InputError(problems)
+        self.model = self._flat_model()
+        self._allocate()
+        self.channels = ChannelTable([c for name in self.robots for c in self._channels(name)])
+        self.inputs_table = ChannelTable(
+            [
+                Channel(f"{name}/{one.name}", one.unit, one.description)
+                for name, robot in self.robots.items()
+                for one in robot.inputs
+            ]
+        )
+        self.inputs = np.zeros(self.inputs_table.width)
+        self.views = tuple(view for name in self.robots for view in self._views(name))
+        self._rng = np.random.default_rng(0)
+        self._no_noise = np.zeros(0)
+        self.reset(self._rng)
+
+    # --- building ------------------------------------------------------------------------------------------
+
+    def _flat_model(self) -> Model:
+        robots = list(self.robots.values())
+        placed = list(self.scenario.robots.values())
+        wheels = [wheel for robot in placed for wheel in robot.wheels.values()]
+
+        def starts(counts: list[int]) -> np.ndarray:
+            return np.array(list(accumulate(counts, initial=0)), dtype=np.int64)
+
+        def joined(name: str) -> np.ndarray:
+            return np.concatenate([getattr(robot, name) for robot in robots])
+
+        group_start = starts([robot.n_steering for robot in robots])
+        group = np.concatenate(
+            [np.where(r.group_of_wheel >= 0, r.group_of_wheel + s, -1) for r, s in zip(robots, group_start, strict=False)]
+        )
+        slip = np.array([(wheel.slip.mean, wheel.slip.noise) for wheel in wheels])
+        noise = np.array([wheel.encoder.noise for wheel in wheels])
+        wheel_start = starts([robot.x.size for robot in robots])
+        spans = [slice(a, b) for a, b in zip(wheel_start[:-1], wheel_start[1:], strict=True)]
+        odometry_every = [round(1e9 / (p.odometry_rate * self.scenario.time.step_ns)) for p in placed]
+        return Model(
+            wheel_start=wheel_start,
+            group_start=group_start,
+            input_start=starts([len(robot.inputs) for robot in robots]),
+            row_start=starts([robot.select.shape[0] for robot in robots]),
+            rate_count=np.array([robot.n_rates for robot in robots], dtype=np.int64),
+            select=np.concatenate([robot.select.ravel() for robot in robots]),
+            select_start=starts([robot.select.size for robot in robots]),
+            factors=np.concatenate([robot.factors.ravel() for robot in robots]),
+            factors_start=starts([robot.factors.size for robot in robots]),
+            length=np.array([robot.length for robot in robots]),
+            axle=np.array([robot.axle for robot in robots]),
+            has_castor=np.array([bool((robot.kind == wc.CASTOR).any()) for robot in robots]),
+            has_slip=np.array([bool(slip[span].any()) for span in spans]),
+            has_noise=np.array([bool(slip[span, 1].any() or noise[span].any()) for span in spans]),
+            odometry_every=np.maximum(1, np.array(odometry_every, dtype=np.int64)),
+            kind=joined("kind"), x=joined("x"), y=joined("y"), heading=joined("heading"),
+            radius=joined("radius"), roller_angle=joined("roller_angle"),
+            roller_radius=joined("roller_radius"), offset=joined("offset"),
+            group=group.astype(np.int64), motor=joined("motor_of_wheel"), second_motor=joined("second_motor_of_wheel"),
+            tick_angle=np.array([2 * pi / wheel.encoder.ticks for wheel in wheels]),
+            encoder_noise=noise, slip_mean=slip[:, 0].copy(), slip_noise=slip[:, 1].copy(),
+            coupling=joined("group_coupling"), limit=joined("group_limit"), rate=joined("group_rate"),
+            mid=np.concatenate([robot.group_mid for robot in robots]),
+        )  # fmt: skip
+
+    def _allocate(self) -> None:
+        model = self.model
+        robots, wheels = model.length.size, model.kind.size
+        groups, rows, inputs = int(model.group_start[-1]), int(model.row_start[-1]), int(model.input_start[-1])
+        self.state = State(
+            pose=np.zeros((robots, 3)), steering=np.zeros(groups), angle=np.zeros(wheels), second=np.zeros(wheels),
+            slip=np.zeros(wheels), ticks=np.zeros((wheels, 2)), odometry_pose=np.zeros((robots, 3)),
+            odometry_twist=np.zeros((robots, 3)), odometry_steering=np.zeros(groups), odometry_second=np.zeros(wheels),
+        )  # fmt: skip
+        self.work = Work(
+            valid=np.zeros(robots, dtype=np.bool_), cached_steering=np.zeros(groups), cached_second=np.zeros(wheels),
+            psi=np.zeros(wheels), rows=np.zeros((2 * wheels, 3)), system=np.zeros((rows, 3)), scratch=np.zeros((rows, 3)),
+            inverse=np.zeros((3, rows)), gain=np.zeros((3, inputs)), nominal_gain=np.zeros((3, inputs)),
+            steering_rate=np.zeros(groups), stage_steering=np.zeros(groups), stage_second=np.zeros(wheels),
+            rate=np.zeros(wheels), second_rate=np.zeros(wheels), sum_rate=np.zeros(wheels), sum_second=np.zeros(wheels),
+            measured=np.zeros(inputs),
+        )  # fmt: skip
+
+    def _channels(self, name: str) -> list[Channel]:
+        """The channel table of one robot, in the order in which `observe_row` writes it."""
+        robot = self.robots[name]
+        found = [
+            Channel(f"{name}/pose", "m, m, rad", "true pose in the world", POSE),
+            Channel(f"{name}/twist", "m/s, m/s, rad/s", "velocity in the body's axes", TWIST),
+            Channel(f"{name}/icr", "m", "instantaneous centre of rotation in the world; NaN when not turning", ("x", "y")),
+            Channel(f"{name}/odometry/pose", "m, m, rad", "pose by dead reckoning from the encoders", POSE),
+            Channel(f"{name}/odometry/twist", "m/s, m/s, rad/s", "velocity from the encoders", TWIST),
+        ]
+        found += [Channel(f"{name}/{one.name}_command", one.unit, f"command: {one.description}") for one in robot.inputs]
+        for wheel, kind in zip(robot.wheel_names, robot.kind, strict=True):
+            if kind == wc.SUPPORT:
+                continue
+            part = f"{name}/{wheel}"
+            found += [
+                Channel(f"{part}/angle", "rad", "rotation of the wheel"),
+                Channel(f"{part}/speed", "rad/s", "rotation speed of the wheel"),
+                Channel(f"{part}/ticks", "1", "encoder count at the last reading"),
+                Channel(f"{part}/slip", "m/s", "velocity of the contact over the ground", ("along", "across")),
+            ]
+            if kind in (wc.STEERED, wc.CASTOR):
+                found.append(Channel(f"{part}/steering", "rad", "angle about the vertical axis"))
+                found.append(Channel(f"{part}/steering_rate", "rad/s", "rate of the steering input or pivot"))
+            elif kind == wc.SWEDISH:
+                found.append(Channel(f"{part}/roller_angle", "rad", "rotation of the rollers"))
+                found.append(Channel(f"{part}/roller_speed", "rad/s", "rotation speed of the rollers"))
+            elif kind == wc.SPHERICAL:
+                found.append(Channel(f"{part}/side_angle", "rad", "rotation of the ball to its left"))
+                found.append(Channel(f"{part}/side_speed", "rad/s", "rotation speed of the ball to its left"))
+        return found
+
+    def _views(self, name: str) -> list[RosView]:
+        robot = self.robots[name]
+        views: list[RosView] = [
+            PoseView(name, name, "odom", f"{name}/pose", f"{name}/twist"),
+            PoseView(name, f"{name}/odometry", "odometry", f"{name}/odometry/pose", f"{name}/odometry/twist"),
+        ]
+        joints: list[tuple[str, str, str]] = []
+        for wheel, kind in zip(robot.wheel_names, robot.kind, strict=True):
+            if kind == wc.SUPPORT:
+                continue
+            joints.append((wheel, f"{name}/{wheel}/angle", f"{name}/{wheel}/speed"))
+            if kind in (wc.STEERED, wc.CASTOR):
+                joints.append((f"{wheel}_steering", f"{name}/{wheel}/steering", f"{name}/{wheel}/steering_rate"))
+        if joints:
+            names, positions, velocities = zip(*joints, strict=True)
+            views.append(JointView(name, names, positions, velocities))
+        return views
+
+    # --- the protocol --------------------------------------------------------------------------------------
+
+    @property
+    def rng(self) -> np.random.Generator:
+        return self._rng
+
+    def reset(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        for array in self.state:
+            array[...] = 0.0
+        self.inputs[:] = 0.0
+        self.state.pose[:] = [robot.pose for robot in self.scenario.robots.values()]
+        self.state.odometry_pose[:] = self.state.pose
+        self.state.slip[:] = self.model.slip_mean
+        self.work.valid[:] = False
+        self.work.steering_rate[:] = 0.0
+
+    def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> None:
+        advance_robots(
+            self.model, self.dt, self.method, self.state, self.work, self.inputs, self._noise(step, n),
+            step, n, record_every, rows,
+        )  # fmt: skip
+
+    def _noise(self, step: int, n: int) -> np.ndarray:
+        """Random numbers for the encoder readings in these steps. They are used in the order of steps and robots, so
+        that cutting a run into other pieces does not change it."""
+        model = self.model
+        if not model.has_noise.any():
+            return self._no_noise
+        readings = (step + n) // model.odometry_every - step // model.odometry_every
+        wheels = np.diff(model.wheel_start)
+        return self._rng.standard_normal(int((readings * wheels * model.has_noise).sum()) * 3)
+
+    def observe(self, row: np.ndarray) -> None:
+        observe_row(self.model, self.state, self.work, self.inputs, row)
+
+    def state_arrays(self) -> dict[str, np.ndarray]:
+        return {**self.state._asdict(), "inputs": self.inputs, "steering_rate": self.work.steering_rate}
+
+    def restore(self, state) -> None:
+        super().restore(state)
+        self.work.valid[:] = False
+
+    def rest_inputs(self, robot: str) -> np.ndarray:
+        """Motors at rest; steering stays where it is commanded."""
+        values = self.inputs[self.robot_inputs(robot)].copy()
+        values[: self.robots[robot].n_rates] = 0.0
+        return values
+
+    def command_layout(self, robot: str) -> list[tuple[str, int]]:
+        return [*super().command_layout(robot), ("twist", 3)]
+
+    def resolve_command(self, robot: str, command: Mapping[str, Any]) -> np.ndarray:
+        model = self.robots[robot]
+        values = self.inputs[self.robot_inputs(robot)].copy()
+        names = [one.name for one in model.inputs]
+        for name, value in command.items():
+            if name == "twist":
+                values = self.inputs_for_twist(robot, value)
+            elif name in names:
+                number = np.asarray(value, dtype=float)
+                if number.size != 1 or not np.isfinite(number).all():
+                    raise InputError(Problem(f"needs one finite number, got {value!r}", key=f"{robot}/{name}"))
+                values[names.index(name)] = number.item()
+            else:
+                raise InputError(Problem(f"unknown command {name!r}{closest(name, [*names, 'twist'])}", key=robot))
+        return values
+
+    def inputs_for_twist(self, robot: str, twist: Any) -> np.ndarray:
+        wanted = np.asarray(twist, dtype=float).ravel()
+        if wanted.size != 3 or not np.isfinite(wanted).all():
+            raise InputError(Problem(f"needs three finite numbers (vx, vy, yaw rate), got {twist!r}", key=f"{robot}/twist"))
+        index = list(self.robots).index(robot)
+        span = slice(self.model.wheel_start[index], self.model.wheel_start[index + 1])
+        model = self.robots[robot]
+        found = inverse_kinematics(model, wanted, self.inputs[self.robot_inputs(robot)], self.state.second[span])
+        if found.reason:
+            near = ", ".join(f"{value:.4g}" for value in found.twist)
+            raise InputError(
+                Problem(
+                    f"this robot cannot move with ({', '.join(f'{v:.4g}' for v in wanted)}): {found.reason}; "
+                    f"nearest possible: ({near})",
+                    key=f"{robot}/twist",
+                )
+            )
+        return found.inputs
+
+    def stability_hint(self) -> str:
+        """Castors are the only part with a time constant of its own: |d| / v."""
+        castors = np.flatnonzero((self.model.kind == wc.CASTOR) & (self.model.motor < 0))
+        if castors.size:
+            shortest = float(np.abs(self.model.offset[castors]).min())
+            return (
+                f"the shortest castor has an offset of {shortest:g} m: its pivot settles within {shortest:g} m of travel, "
+                f"which must take longer than the step of {self.dt:g} s"
+            )
+        return "kinematic robots have no stiffness; look for a command that grows without bound"

@@ -1,0 +1,33 @@
+"""From a checked scenario to its engine. Each engine's module is imported only when it is used."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from botz import kernel_cache
+from botz.engines.base import Engine
+from botz.scenario.kinematics import KinematicsScenario
+from botz.scenario.schema import ScenarioBase
+
+
+def make_engine(scenario: ScenarioBase) -> Engine:
+    """The engine of a scenario; raises InputError for what only the engine can tell, as an impossible geometry."""
+    match scenario:
+        case KinematicsScenario():
+            from botz.engines.kinematics import KinematicsEngine
+
+            return KinematicsEngine(scenario)
+        case _:
+            raise TypeError(f"no engine for {type(scenario).__name__}")
+
+
+def build_engine(scenario: ScenarioBase) -> Engine:
+    """An engine whose kernels are compiled, so that a real-time run starts on time."""
+    name = str(getattr(scenario, "engine", ""))
+    kernel_cache.announce(name)
+    engine = make_engine(scenario)
+    start = engine.snapshot()
+    engine.advance(0, 1, 1, np.empty((1, engine.channels.width)))
+    engine.restore(start)
+    kernel_cache.mark_ready(name)
+    return engine

@@ -1,0 +1,1 @@
+"""Recordings: one MCAP file a run, written in bulk, read back, exported and compared."""

@@ -1,0 +1,265 @@
+"""Reading a recording back: NumPy arrays by channel name, whole or cut short. Reading never executes anything."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from botz.engines.base import Channel, ChannelTable
+from botz.errors import BotzError, InputError, Problem
+from botz.record.description import DAMAGE, fields_of, header_of, streams_of
+from botz.record.mcap_scan import Contents, read_chunks, scan
+from botz.record.messages import ByteTopic, ClockTopic, CommandTopic, OwnTopic, parse_logs
+from botz.record.ros_types import LOG_LEVEL_NAMES
+from botz.record.streams import DEFAULT_STREAM, StreamSpec, column_names, component_units
+from botz.record.writer import ROLE_KEY, SUMMARY_RECORD
+from botz.scenario.names import closest
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+RECORDING_NAME = "recording.mcap"
+
+
+def read(path: str | Path) -> Recording:
+    """Open a recording: an .mcap file, or the folder of a run that holds `recording.mcap`."""
+    path = Path(path)
+    if path.is_dir():
+        if not (path / RECORDING_NAME).is_file():
+            raise InputError(Problem(f"the folder holds no {RECORDING_NAME}", file=path))
+        path = path / RECORDING_NAME
+    elif not path.exists():
+        raise InputError(Problem("no such file", file=path))
+    return Recording(scan(path))
+
+
+class Recording:
+    """A recorded run. The description is read at once; numbers are read on first use and then kept."""
+
+    def __init__(self, contents: Contents):
+        self._contents = contents
+        self.path = contents.path
+        self.summary: dict[str, str] = contents.metadata.get(SUMMARY_RECORD, {})
+        self.header = header_of(contents)
+        try:
+            self._describe()
+        except DAMAGE as error:
+            raise InputError(
+                Problem("not a recording that Botz can read: damaged description", file=self.path)
+            ) from error
+
+    def _describe(self) -> None:
+        self.streams: tuple[StreamSpec, ...] = streams_of(self._contents)
+        self._topics: dict[int, OwnTopic] = {}
+        self._commands: dict[str, CommandTopic] = {}
+        self._bytes: dict[str, ByteTopic] = {}
+        self._clock = ClockTopic()
+        for channel_id, channel in self._contents.channels.items():
+            about = json.loads(channel.metadata.get(ROLE_KEY, "{}"))
+            match about.get("role"):
+                case "stream":
+                    stream_name, every = str(about["stream"]), max(1, int(about["every"]))
+                    self._topics[channel_id] = OwnTopic(
+                        "stream", fields_of(about), robot=str(about["robot"]), stream=stream_name, every=every
+                    )
+                case "command":
+                    command = CommandTopic("command", fields_of(about), robot=str(about["robot"]))
+                    self._topics[channel_id] = self._commands[command.robot] = command
+                case "clock":
+                    self._topics[channel_id] = self._clock
+                case "snapshot" | "log" as role:
+                    self._topics[channel_id] = self._bytes[role] = ByteTopic(role)
+        self._by_stream = {
+            stream.name: [t for t in self._topics.values() if t.role == "stream" and t.stream == stream.name]
+            for stream in self.streams
+        }
+        # The fastest stream that has a channel speaks for it.
+        self._home: dict[str, OwnTopic] = {}
+        for stream in sorted(self.streams, key=lambda stream: stream.every):
+            for topic in self._by_stream[stream.name]:
+                for channel_ in topic.channels:
+                    self._home.setdefault(channel_.name, topic)
+        order = dict.fromkeys(c.name for s in self.streams for t in self._by_stream[s.name] for c in t.channels)
+        tables = {channel_.name: channel_ for topic in self._home.values() for channel_ in topic.channels}
+        self.channels = ChannelTable([tables[name] for name in order])
+        self.inputs = ChannelTable([channel_ for topic in self._commands.values() for channel_ in topic.channels])
+
+    # --- the description ------------------------------------------------------------------------------
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        return self.header.scenario
+
+    @property
+    def seed(self) -> int:
+        return self.header.seed
+
+    @property
+    def step_ns(self) -> int:
+        return self.header.step_ns
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Samples a simulated second [Hz], by channel."""
+        return {name: 1e9 / (topic.every * self.step_ns) for name, topic in self._home.items()}
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run closed its recording and nothing in it is damaged."""
+        return not self.problem
+
+    @cached_property
+    def problem(self) -> str:
+        """Why the recording is incomplete, and up to when it could be read; empty when it is whole."""
+        trouble = self._loaded
+        if not trouble:
+            return ""
+        until = f"read up to t = {self.duration:.6g} s" if self._last_step >= 0 else "nothing was recorded before"
+        return f"{trouble}; {until}"
+
+    @property
+    def duration(self) -> float:
+        """Simulated time of the last thing recorded [s]."""
+        self._load()
+        return max(0, self._last_step) * self.step_ns / 1e9
+
+    # --- the numbers ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _loaded(self) -> str:
+        """Reads all chunks, once; what is wrong with the file."""
+
+        def take(data: bytes, offsets: dict[int, np.ndarray]) -> None:
+            for channel_id, places in offsets.items():
+                if channel_id in self._topics:
+                    self._topics[channel_id].take(data, places)
+
+        try:
+            trouble = read_chunks(self._contents, take)
+        except OSError as error:
+            raise InputError(Problem(f"cannot be read: {error.strerror or error}", file=self.path)) from error
+        for topic in self._topics.values():
+            topic.finish()
+        return trouble
+
+    def _load(self) -> None:
+        self._loaded  # noqa: B018  reading it fills the topics
+
+    @cached_property
+    def _last_step(self) -> int:
+        self._load()
+        steps = [int(topic.steps.max()) for topic in self._topics.values() if len(topic.steps)]
+        logs = [step for step, _, _ in self.logs()]
+        return max(steps + logs, default=-1)
+
+    def _topic(self, name: str | None) -> OwnTopic:
+        self._load()
+        if name is None:
+            for topic in self._home.values():
+                if topic.stream == (self.streams[0].name if self.streams else ""):
+                    return topic
+            raise InputError(Problem("the recording has no channels", file=self.path))
+        if name not in self._home:
+            raise InputError(Problem(f"unknown channel {name!r}{closest(name, self._home)}", file=self.path))
+        return self._home[name]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Values of a channel: (k,) for a number, (k, components) for a vector."""
+        topic = self._topic(name)
+        columns = topic.values[:, topic.columns[name]]
+        return columns.copy() if self.channels[name].components else columns[:, 0].copy()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._home
+
+    def __repr__(self) -> str:
+        return f"<Recording {self.path} of {self.header.scenario_name!r}, {len(self.channels)} channels>"
+
+    def steps(self, name: str | None = None) -> np.ndarray:
+        """Step numbers of a channel's samples; of the first stream's without a name."""
+        return self._topic(name).steps.copy()
+
+    def time(self, name: str | None = None) -> np.ndarray:
+        """Simulated times of a channel's samples [s]; of the first stream's without a name."""
+        return self._topic(name).steps * self.step_ns / 1e9
+
+    def commands(self, robot: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """Raw inputs of a robot: steps (k), values (k, inputs), and who gave them."""
+        if robot not in self._commands:
+            raise InputError(Problem(f"no commands of {robot!r}{closest(robot, self._commands)}", file=self.path))
+        self._load()
+        topic = self._commands[robot]
+        return topic.steps.copy(), topic.values.copy(), list(topic.sources)
+
+    def snapshots(self) -> list[tuple[int, bytes]]:
+        """Step and engine state, in order."""
+        self._load()
+        found = []
+        for _, payload in self._bytes["snapshot"].payloads if "snapshot" in self._bytes else []:
+            step, size = int.from_bytes(payload[12:20], "little"), int.from_bytes(payload[20:24], "little")
+            if len(payload) >= 24 + size:
+                found.append((step, payload[24 : 24 + size]))
+        return found
+
+    def logs(self) -> list[tuple[int, str, str]]:
+        """Step, level and text, in order."""
+        self._load()
+        payloads = self._bytes["log"].payloads if "log" in self._bytes else []
+        return [
+            (time_ns // self.step_ns, LOG_LEVEL_NAMES.get(level, str(level)), text)
+            for time_ns, level, text in parse_logs(payloads)
+        ]
+
+    def clock(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Steps (k), wall-clock times (k) [ns since 1970] and lateness (k) [s]."""
+        self._load()
+        return self._clock.steps.copy(), self._clock.wall.copy(), self._clock.lateness.copy()
+
+    # --- tables ---------------------------------------------------------------------------------------
+
+    def table(self, stream: str = DEFAULT_STREAM) -> tuple[np.ndarray, list[tuple[Channel, np.ndarray]]]:
+        """Times (k) and, for each channel of a stream, its values (k, size)."""
+        if stream not in self._by_stream:
+            raise InputError(
+                Problem(f"unknown stream {stream!r}{closest(stream, self._by_stream)}", file=self.path)
+            )
+        self._load()
+        topics = self._by_stream[stream]
+        count = min((len(topic.steps) for topic in topics), default=0)
+        times = topics[0].steps[:count] * self.step_ns / 1e9 if topics else np.zeros(0)
+        return times, [
+            (c, topic.values[:count, topic.columns[c.name]]) for topic in topics for c in topic.channels
+        ]
+
+    def to_arrow(self, stream: str = DEFAULT_STREAM) -> pyarrow.Table:
+        """A stream as an Arrow table: `time` [s] and columns as `vivi/pose.x`, units in the fields' metadata."""
+        import pyarrow
+
+        times, columns = self.table(stream)
+        fields = [
+            pyarrow.field("time", pyarrow.float64(), metadata={"unit": "s", "description": "simulated time"})
+        ]
+        arrays = [pyarrow.array(times)]
+        for channel, values in columns:
+            for name, unit, column in zip(column_names(channel), component_units(channel), values.T, strict=True):
+                about = {"unit": unit, "description": channel.description}
+                fields.append(pyarrow.field(name, pyarrow.float64(), metadata=about))
+                arrays.append(pyarrow.array(np.ascontiguousarray(column)))
+        return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
+
+    def to_pandas(self, stream: str = DEFAULT_STREAM) -> pandas.DataFrame:
+        """A stream as a data frame: index `time` [s], columns as `vivi/pose.x`."""
+        try:
+            import pandas
+        except ImportError:
+            raise BotzError(
+                "to_pandas() needs pandas, which is not installed: pip install 'botz[pandas]'"
+            ) from None
+        times, columns = self.table(stream)
+        data = {n: col for c, values in columns for n, col in zip(column_names(c), values.T, strict=True)}
+        return pandas.DataFrame(data, index=pandas.Index(times, name="time"))

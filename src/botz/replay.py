@@ -1,0 +1,120 @@
+"""Replay: the recorded inputs again, and whether every recorded state comes out the same, bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from botz.errors import InputError
+from botz.record.reader import Recording
+from botz.record.streams import StreamSpec
+from botz.run import streams_of
+from botz.scenario.load import load_data
+from botz.sim.loop import advance_and_record, record_present
+from botz.sim.simulation import Simulation, common_stride
+
+CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    identical: bool
+    rows: int
+    """Recorded rows that were compared."""
+    simulated_s: float
+    first_difference_s: float | None = None
+    channel: str | None = None
+    largest_difference: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def sentence(self) -> str:
+        if self.identical:
+            return f"identical: {self.rows} recorded rows over {self.simulated_s:g} s, bit for bit"
+        return (
+            f"different: first at t = {self.first_difference_s:g} s in {self.channel} "
+            f"(largest difference {self.largest_difference:.3g}); was it recorded by another version or machine?"
+        )
+
+
+class KeptRows:
+    """A sink that keeps the rows of each stream and has no use for the rest."""
+
+    def __init__(self, streams: int):
+        self.steps: list[list[np.ndarray]] = [[] for _ in range(streams)]
+        self.rows: list[list[np.ndarray]] = [[] for _ in range(streams)]
+
+    def write_rows(self, stream: int, steps: np.ndarray, rows: np.ndarray) -> None:
+        self.steps[stream].append(steps.copy())
+        self.rows[stream].append(rows.copy())
+
+    def write_command(self, step: int, robot: str, values: np.ndarray, source: str) -> None: ...
+    def write_snapshot(self, step: int, data: bytes) -> None: ...
+    def write_log(self, step: int, level: str, text: str) -> None: ...
+    def write_clock(self, step: int, wall_ns: int, lateness_s: float) -> None: ...
+
+
+def replay_recording(recording: Recording) -> ReplayResult:
+    """No controller runs, so nothing of a user's code is executed: the recorded inputs are all that acts."""
+    loaded = load_data(recording.scenario, str(recording.path))
+    simulation = Simulation(loaded, seed=recording.seed, with_controllers=False)
+    streams = streams_of(simulation.spec, simulation.channels)
+    strides = [stream.every for stream in streams]
+    recorded_steps = {stream.name: recording.steps(stream.channels[0]) for stream in streams if stream.channels}
+    if not any(steps.size for steps in recorded_steps.values()):
+        raise InputError(f"{recording.path}: nothing was recorded, so there is nothing to compare")
+    last = max(int(steps[-1]) for steps in recorded_steps.values() if steps.size)
+    commands = sorted(
+        (
+            (int(step), robot, value)
+            for robot in simulation.spec.robots
+            for steps, values, _ in [recording.commands(robot)]
+            for step, value in zip(steps, values, strict=True)
+        ),
+        key=lambda command: command[0],
+    )
+    stride = common_stride(strides)
+    kept = KeptRows(len(streams))
+    rows = np.empty((CHUNK // stride + 2, simulation.channels.width))
+    record_present(simulation, strides, kept)
+    position = 0
+    while simulation.step_number < last:
+        while position < len(commands) and commands[position][0] <= simulation.step_number:
+            _, robot, value = commands[position]
+            simulation.apply_raw(robot, value, "recording")
+            position += 1
+        following = commands[position][0] if position < len(commands) else last
+        n = min(CHUNK, last - simulation.step_number, following - simulation.step_number)
+        advance_and_record(simulation, n, stride, rows, strides, kept)
+    return difference(recording, simulation, streams, kept, last)
+
+
+def difference(
+    recording: Recording, simulation: Simulation, streams: list[StreamSpec], kept: KeptRows, last: int
+) -> ReplayResult:
+    compared = 0
+    worst: tuple[float, str, float] | None = None
+    for index, stream in enumerate(streams):
+        if not stream.channels:
+            continue
+        steps, rows = np.concatenate(kept.steps[index]), np.concatenate(kept.rows[index])
+        for name in stream.channels:
+            recorded, at = recording[name], recording.steps(name)
+            here = np.isin(steps, at)
+            mine = simulation.channels.value(rows[here], name)
+            theirs = recorded[np.isin(at, steps)]
+            same = np.ascontiguousarray(mine).view(np.int64) == np.ascontiguousarray(theirs).view(np.int64)
+            differs = ~(same.reshape(len(mine), -1).all(axis=1))
+            compared = max(compared, len(mine))
+            if differs.any():
+                when = float(steps[here][differs.argmax()] * simulation.step_ns * 1e-9)
+                gap = float(np.nanmax(np.abs(mine - theirs), initial=0.0))
+                if worst is None or when < worst[0]:
+                    worst = (when, name, gap)
+    simulated = last * simulation.step_ns * 1e-9
+    if worst is None:
+        return ReplayResult(True, compared, simulated)
+    return ReplayResult(False, compared, simulated, *worst)

@@ -1,0 +1,96 @@
+"""Checks across a scenario: names that refer to each other, and rates that must fit the step.
+
+They work on the raw document by its types rather than on the checked model, so that these mistakes are reported
+together with all others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from botz.errors import Problem
+from botz.scenario.names import closest
+from botz.scenario.problems import bare, child, field_type, metadata, models_by_tag
+from botz.scenario.schema import DividesStep, ScenarioBase, TimeSettings, type_tag
+from botz.scenario.tree import KeyPath, Node
+from botz.scenario.units import Quantity
+
+
+def cross_checks(model: type[ScenarioBase], data: dict[str, Any], tree: Node) -> list[Problem]:
+    return [*_robots_exist(data, tree), *_rates_fit(model, data, tree)]
+
+
+def _robots_exist(data: dict[str, Any], tree: Node) -> Iterator[Problem]:
+    robots, controllers = data.get("robots"), data.get("controllers")
+    if not isinstance(robots, dict) or not isinstance(controllers, dict):
+        return
+    for name, controller in controllers.items():
+        robot = controller.get("robot") if isinstance(controller, dict) else None
+        if isinstance(robot, str) and robot not in robots:
+            path = ("controllers", name, "robot")
+            yield tree.nearest(path).place.problem(f"no robot {robot!r}{closest(robot, robots)}", path)
+
+
+def _rates_fit(model: type[ScenarioBase], data: dict[str, Any], tree: Node) -> Iterator[Problem]:
+    try:
+        time: TimeSettings = TypeAdapter(field_type(model.model_fields["time"])).validate_python(
+            data.get("time", {})
+        )
+    except ValidationError:
+        return  # reported by the check of the model; there is no step to compare with
+    for path, unit, value, is_default in _step_fields(model, data, ()):
+        complaint = _misfit(value, unit, time.step_ns, " (the default)" if is_default else "")
+        if complaint:
+            # A default that does not fit is nowhere in the file; the step that it does not fit is.
+            place = tree.nearest(("time", "step") if is_default else path).place
+            yield place.problem(complaint, path)
+
+
+def _step_fields(annotation: Any, data: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str, float, bool]]:
+    """All fields marked with DividesStep: path, unit (Hz or s), value, and whether it is the default."""
+    models = models_by_tag(annotation)
+    if models and isinstance(data, dict):
+        model = models.get("") or models.get(str(type_tag(data.get("type"))))
+        for name, field in model.model_fields.items() if model else ():
+            kind_of_field = field_type(field)
+            marks = metadata(kind_of_field)
+            if any(isinstance(mark, DividesStep) for mark in marks):
+                quantity = next(mark for mark in marks if isinstance(mark, Quantity))
+                try:
+                    value = quantity.convert(data.get(name, field.default))
+                except ValueError:
+                    continue
+                yield (*path, name), str(quantity.unit), value, name not in data
+            elif name in data:
+                yield from _step_fields(kind_of_field, data[name], (*path, name))
+            elif isinstance(field.default, BaseModel):
+                yield from _step_fields(kind_of_field, {}, (*path, name))
+    elif isinstance(data, dict) and bare(annotation) is not Any:
+        for key, entry in data.items():
+            yield from _step_fields(child(annotation, key), entry, (*path, key))
+
+
+def _misfit(value: float, unit: str, step_ns: int, note: str) -> str | None:
+    """What is wrong with a rate [Hz] or a period [s] (0: never) for this step; None if it is whole steps."""
+    if value <= 0:
+        return None  # 0 as a period means never; the rest is reported by the check of the model
+    is_rate = unit == "Hz"
+    period = 1e9 / value if is_rate else value * 1e9
+    if not math.isfinite(period):
+        return f"{value:g} {unit}{note} cannot be counted in steps"
+    steps = round(period / step_ns)
+    if steps >= 1 and abs(period - steps * step_ns) <= max(0.01, 1e-12 * period):
+        return None
+    shown = f"{value:.10g} {unit}{note}"
+    if period < step_ns:
+        limit = f"at most {1e9 / step_ns:.10g} Hz" if is_rate else f"at least {step_ns / 1e9:.10g} s"
+        return f"{shown} is more often than the step of {step_ns} ns; {limit}"
+    below = math.floor(period / step_ns) * step_ns
+    near = [1e9 / (below + step_ns), 1e9 / below] if is_rate else [below / 1e9, (below + step_ns) / 1e9]
+    nearest = " or ".join(f"{entry:.10g} {unit}" for entry in near)
+    of = f"has a period of {period:.10g} ns, which is" if is_rate else "is"
+    return f"{shown} {of} not a multiple of the step of {step_ns} ns; nearest: {nearest}"

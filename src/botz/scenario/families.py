@@ -1,0 +1,21 @@
+"""The robot families that a scenario can name: one line each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from botz.scenario.kinematics import KinematicsScenario, WheeledRobot
+from botz.scenario.schema import ScenarioBase, Strict
+
+
+@dataclass(frozen=True)
+class Family:
+    scenario: type[ScenarioBase]
+    robot: type[Strict]
+    title: str
+
+
+FAMILIES: dict[str, Family] = {
+    "kinematics": Family(KinematicsScenario, WheeledRobot, "wheeled robots, kinematics"),
+}
+"""By engine name: one name for family, engine, verification and benchmark."""

@@ -1,0 +1,76 @@
+"""The shipped robots and scenarios: data files beside this module, found by name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from botz.errors import InputError
+from botz.scenario.names import closest
+from botz.scenario.reading import read
+from botz.scenario.tree import Node
+
+Kind = Literal["scenario", "robot"]
+_FOLDERS = {"scenario": "scenarios", "robot": "robots"}
+
+
+class Entry(NamedTuple):
+    name: str
+    engine: str
+    description: str
+
+
+def library_folder() -> Path:
+    return Path(__file__).with_name("library")
+
+
+def names(kind: Kind) -> list[str]:
+    folder = library_folder() / _FOLDERS[kind]
+    return sorted(path.stem for path in folder.glob("*.yaml"))
+
+
+def path_of(kind: Kind, name: str) -> Path | None:
+    """The file of a library name; None where there is none. A name is never a path."""
+    return library_folder() / _FOLDERS[kind] / f"{name}.yaml" if name in names(kind) else None
+
+
+def find(kind: Kind, name: str) -> Path:
+    path = path_of(kind, name)
+    if path is None:
+        raise InputError(f"no {kind} {name!r} in the library{closest(name, names(kind))}")
+    return path
+
+
+def looks_like_path(text: str) -> bool:
+    """Whether a reference means a file rather than a library name."""
+    return text.endswith((".yaml", ".yml")) or "/" in text or os.sep in text
+
+
+def list_scenarios() -> list[Entry]:
+    return [_entry("scenario", name) for name in names("scenario")]
+
+
+def list_robots() -> list[Entry]:
+    return [_entry("robot", name) for name in names("robot")]
+
+
+def _entry(kind: Kind, name: str) -> Entry:
+    return Entry(name, _inherited(kind, name, "engine"), _inherited(kind, name, "description"))
+
+
+def _inherited(kind: Kind, name: str, key: str) -> str:
+    """What the file says, or else the library file that it extends."""
+    seen: set[str] = set()
+    while name not in seen and (path := path_of(kind, name)) is not None:
+        seen.add(name)
+        document = read(path)
+        if (text := _text(document, key)) is not None:
+            return " ".join(text.split())
+        name = _text(document, "extends") or ""
+    return ""
+
+
+def _text(document: Node, key: str) -> str | None:
+    node = document.get(key)
+    return node.value if node is not None and isinstance(node.value, str) else None

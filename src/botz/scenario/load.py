@@ -1,0 +1,171 @@
+"""From a scenario's name or file to a checked, frozen description. Nothing of the user's is executed here."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from botz.errors import InputError, Problem
+from botz.scenario import library
+from botz.scenario.checks import cross_checks
+from botz.scenario.families import FAMILIES, Family
+from botz.scenario.layers import absolute, document, overridden, with_robots
+from botz.scenario.names import closest
+from botz.scenario.problems import problems_of, unknown
+from botz.scenario.schema import FILE_KEYS, ScenarioBase
+from botz.scenario.tree import KeyPath, Node, Place, from_plain, key_text, shown_path
+from botz.scenario.units import show
+
+
+@dataclass(frozen=True)
+class LoadedScenario:
+    """A scenario that passed all checks."""
+
+    spec: ScenarioBase
+    """The description, in SI; its class is the engine's, as `KinematicsScenario`."""
+    file: Path | None
+    """The file that it was loaded from; None for one out of a recording."""
+    folder: Path
+    """Where the scenario lies. Paths in `spec` and `data` are absolute already."""
+    data: dict[str, Any]
+    """The complete scenario as plain numbers, text, lists and mappings: `load_data` makes the same one of it."""
+    user_code: tuple[str, ...]
+    """Classes of the user's that a run would import, as `/path/file.py:Class`."""
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def engine(self) -> str:
+        return str(self.data["engine"])
+
+
+def load(source: str | Path, *, overrides: Sequence[str] | Mapping[str, Any] = ()) -> LoadedScenario:
+    """Load a library scenario by its name, or a scenario file.
+
+    `overrides` are laid on top: strings `"robots.vivi.pose.0=1"` as on the command line, or a mapping
+    `{"robots.vivi.pose.0": 1}`. Raises InputError with all mistakes found.
+    """
+    path = absolute(locate(source))
+    tree = overridden(document(path, "scenario"), overrides)
+    if _is_missing(tree.get("name")):
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem)
+        tree = tree.with_items(name=Node(name, Place(path, 1)))
+    tree, failed = with_robots(tree)
+    return _checked(tree, path, failed, files_must_exist=True)
+
+
+def load_data(
+    data: Mapping[str, Any], name: str = "scenario", *, overrides: Sequence[str] | Mapping[str, Any] = ()
+) -> LoadedScenario:
+    """A resolved scenario, as kept in a recording. Files that it names need not exist any more."""
+    tree = from_plain(data, Place(Path(name)))
+    if not isinstance(tree.value, dict):
+        raise InputError(tree.place.problem(f"a scenario is a mapping, not {show(data)}"))
+    return _checked(overridden(tree, overrides), None, {}, files_must_exist=False)
+
+
+def locate(source: str | Path) -> Path:
+    """The file of a library name or path. A bare name means the library before it means a file."""
+    text = str(source)
+    if isinstance(source, str) and not library.looks_like_path(text):
+        found = library.path_of("scenario", text)
+        if found is not None:
+            return found
+        try:
+            if text and Path(text).exists():
+                return Path(text)
+        except (OSError, ValueError):
+            pass
+        hint = closest(text, library.names("scenario"))
+        raise InputError(f"no scenario {text!r} in the library and no such file{hint}")
+    return Path(source)
+
+
+def _is_missing(node: Node | None) -> bool:
+    return node is None or node.value is None or node.value == ""
+
+
+def _checked(
+    tree: Node, file: Path | None, failed: dict[KeyPath, list[Problem]], *, files_must_exist: bool
+) -> LoadedScenario:
+    """`failed` holds robots whose files could not be read, and why: nothing more is said about those."""
+    family = _family(tree)
+    problems = [problem for found in failed.values() for problem in found]
+    tree, user_code, unfound = _absolute_paths(tree, files_must_exist)
+    data = tree.plain()
+    found = unfound + _not_finite(tree) + cross_checks(family.scenario, data, tree)
+    spec = None
+    try:
+        spec = family.scenario.model_validate(data)
+    except ValidationError as error:
+        found += problems_of(error, family.scenario, tree)
+    excused = [key_text(path) + "." for path in failed]
+    problems += [entry for entry in found if not f"{entry.key}.".startswith(tuple(excused))]
+    if problems or spec is None:
+        raise InputError(_in_order(problems))
+    folder = Path.cwd() if file is None else file.parent
+    return LoadedScenario(spec, file, folder, spec.model_dump(mode="json"), tuple(user_code))
+
+
+def _family(tree: Node) -> Family:
+    engine = tree.get("engine")
+    if engine is None or engine.value is None:
+        raise InputError(tree.place.problem(f"missing{closest('', FAMILIES)}", ("engine",)))
+    if not isinstance(engine.value, str) or engine.value not in FAMILIES:
+        raise InputError(engine.place.problem(unknown(engine.plain(), FAMILIES), ("engine",)))
+    return FAMILIES[engine.value]
+
+
+def _absolute_paths(tree: Node, must_exist: bool) -> tuple[Node, list[str], list[Problem]]:
+    """Paths made absolute by the folder of the file in which each is written; the user's classes; lost files."""
+    user_code: list[str] = []
+    problems: list[Problem] = []
+
+    def path_at(text: str, place: Place, path: KeyPath) -> str:
+        full = absolute(place.folder / text)
+        if must_exist and not full.is_file():
+            problems.append(place.problem(f"no such file: {shown_path(full)}", path))
+        return str(full)
+
+    def visit(node: Node, path: KeyPath) -> Node:
+        if isinstance(node.value, dict):
+            below = {key: visit(entry, (*path, key)) for key, entry in node.value.items() if key != "parameters"}
+            return Node({key: below.get(key, entry) for key, entry in node.value.items()}, node.place)
+        if isinstance(node.value, list):
+            return Node([visit(entry, (*path, index)) for index, entry in enumerate(node.value)], node.place)
+        if not isinstance(node.value, str):
+            return node
+        if path[-1] in FILE_KEYS:
+            return Node(path_at(node.value, node.place, path), node.place)
+        if len(path) == 3 and path[0] == "controllers" and path[2] == "type" and ":" in node.value:
+            module, _, name = node.value.rpartition(":")
+            if module.endswith(".py") and name.isidentifier():
+                module = path_at(module, node.place, path)
+            user_code.append(f"{module}:{name}")
+            return Node(user_code[-1], node.place)
+        return node
+
+    return visit(tree, ()), user_code, problems
+
+
+def _not_finite(tree: Node) -> list[Problem]:
+    """Also where the schema takes anything, as in the parameters of a user's controller."""
+    return [
+        node.place.problem(f"needs a finite number, not {show(node.value)}", path)
+        for path, node in tree.walk()
+        if isinstance(node.value, float) and not math.isfinite(node.value)
+    ]
+
+
+def _in_order(problems: list[Problem]) -> list[Problem]:
+    """By file and line, what the command line says last; the same complaint only once."""
+    unique = list(dict.fromkeys(problems))
+    return sorted(unique, key=lambda entry: (entry.line is None, str(entry.file), entry.line or 0))

@@ -1,0 +1,294 @@
+"""What a scenario file may say: the part that all families share.
+
+Each family adds one module here (its robots, its world, its methods) and one line in `families.py`.
+The models are strict and frozen: an unknown key is an error, and a checked scenario never changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    StringConstraints,
+    model_validator,
+)
+from pydantic_core import core_schema
+
+from botz.scenario.misfits import Misfits
+from botz.scenario.names import NAME_PATTERN
+from botz.scenario.units import (
+    CommandValue,
+    Hertz,
+    Metres,
+    MetresPerSecond,
+    PerSecond,
+    PlanarPose,
+    Radians,
+    RadiansPerSecond,
+    Seconds,
+    show,
+)
+
+FILE_KEYS = frozenset({"file"})
+"""Keys whose value is a path: relative to the file that says it, made absolute while loading."""
+
+RUN_NAME_PATTERN = r"^[A-Za-z0-9._-]*$"
+LONGEST = 1e9
+"""Longest time in a scenario [s]: simulated nanoseconds stay within 63 bits."""
+
+
+@dataclass(frozen=True)
+class DividesStep:
+    """Marks a rate or period that must be a whole number of steps; checked where the step is known."""
+
+
+StepRate = Annotated[Hertz, DividesStep()]
+StepPeriod = Annotated[Seconds, DividesStep()]
+
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
+
+
+class Strict(BaseModel):
+    """Base of everything in a scenario: unknown keys are errors, values do not change after the check."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        validate_default=True,
+        use_attribute_docstrings=True,
+    )
+
+
+def _bool_or_factor(value: Any) -> Any:
+    if isinstance(value, bool) or (isinstance(value, int | float) and 0 < value < float("inf")):
+        return value
+    raise ValueError(f"needs true, false or a factor greater than 0, not {show(value)}")
+
+
+RealTime = Annotated[bool | float, BeforeValidator(_bool_or_factor)]
+
+
+class TimeSettings(Strict):
+    """How time passes."""
+
+    step: Seconds = Field(default=0.001, gt=0, le=10)
+    """Integration step [s], a whole number of nanoseconds."""
+    duration: Seconds = Field(default=10.0, gt=0, le=LONGEST)
+    """How long the run lasts [s]; rounded to whole steps."""
+    realtime: RealTime = False
+    """false: as fast as possible; true: real time; a number: that factor of real time."""
+
+    @model_validator(mode="after")
+    def _whole_nanoseconds(self) -> TimeSettings:
+        if abs(self.step * 1e9 - self.step_ns) > 1e-4 or self.step_ns < 1:
+            raise Misfits([(("step",), f"{self.step:.12g} s is not a whole number of nanoseconds")])
+        if self.steps < 1:
+            short = f"{self.duration:g} s is shorter than half a step of {self.step:g} s"
+            raise Misfits([(("duration",), short)])
+        return self
+
+    @property
+    def step_ns(self) -> int:
+        return round(self.step * 1e9)
+
+    @property
+    def steps(self) -> int:
+        return round(self.duration * 1e9 / self.step_ns)
+
+    def steps_between(self, rate: float) -> int:
+        """Whole steps in one period of `rate` [1/s]; the scenario's check made sure that it is whole."""
+        return round(1e9 / (rate * self.step_ns))
+
+    @property
+    def factor(self) -> float | None:
+        """Factor of real time, or None for as fast as possible."""
+        if self.realtime is False:
+            return None
+        return 1.0 if self.realtime is True else float(self.realtime)
+
+
+class StreamSettings(Strict):
+    """A further stream of the recording, with a rate and channels of its own."""
+
+    rate: StepRate = Field(default=100.0, gt=0)
+    """Samples per second; the step must divide its period."""
+    channels: list[str] = Field(default=["*"], min_length=1)
+    """Channel names or patterns with * and ?."""
+
+
+class RecordSettings(StreamSettings):
+    """What is kept of a run."""
+
+    streams: dict[Name, StreamSettings] = {}
+    """Further streams by name, as a few channels at a high rate."""
+    snapshots: StepPeriod = Field(default=1.0, ge=0, le=LONGEST)
+    """Time between two recorded complete states [s]; 0 for none but the first."""
+
+    @model_validator(mode="after")
+    def _stream_names(self) -> RecordSettings:
+        taken = {"state", "command", "odom", "joint_states", "imu"} & set(self.streams)
+        if taken:
+            used = "this stream name is used by the recording itself; choose another"
+            raise Misfits([(("streams", name), used) for name in sorted(taken)])
+        return self
+
+
+class ProcessSettings(Strict):
+    """Where the physics runs."""
+
+    cpu: int | None = Field(default=None, ge=0)
+    """Core that the physics process is pinned to; null leaves it to the system."""
+    priority: Literal["normal", "high"] = "normal"
+    """`high` asks the system for a raised priority and reports when it is not allowed."""
+
+
+class InputSettings(Strict):
+    """What happens to commands from outside (gamepad, network, lab) that stop arriving."""
+
+    timeout: Seconds = Field(default=0.3, gt=0, le=LONGEST)
+    """How long a command is valid [s of simulated time]."""
+    on_timeout: Literal["stop", "hold"] = "stop"
+
+
+class Controller(Strict):
+    """Common part of all controllers."""
+
+    robot: Name
+    """The robot it drives."""
+    rate: StepRate = Field(default=100.0, gt=0)
+    """Calls per second; the step must divide its period."""
+
+
+class ConstantController(Controller):
+    """The same command all the time."""
+
+    type: Literal["constant"]
+    command: dict[str, CommandValue] = Field(min_length=1)
+    """Commands by local name, as `twist: [0.5, 0, 0.2]` or `left/speed: "60 rpm"`."""
+
+
+class TableController(Controller):
+    """Commands from a CSV file: a column `time` and one column a command, as `twist.vx` or `left/speed`."""
+
+    type: Literal["table"]
+    file: str
+    """Path of the CSV file, relative to the scenario file."""
+    interpolate: Literal["hold", "linear"] = "hold"
+
+
+class SpeedLimits(Strict):
+    speed: MetresPerSecond = Field(default=0.5, gt=0)
+    """Largest speed along the path [m/s]."""
+    turn_rate: RadiansPerSecond = Field(default=1.5, gt=0)
+    """Largest yaw rate [rad/s]."""
+
+
+class GoToPoseController(Controller):
+    """Drive to a pose and stop there."""
+
+    type: Literal["go-to-pose"]
+    goal: PlanarPose
+    """x, y [m] and heading [rad] in the world."""
+    limits: SpeedLimits = SpeedLimits()
+    measured: Literal["pose", "odometry"] = "pose"
+    """Which pose it steers by: the true one or the odometry's."""
+    tolerance: Metres = Field(default=0.005, gt=0)
+    heading_tolerance: Radians = Field(default=0.01, gt=0)
+
+
+class WaypointsController(Controller):
+    """Follow a polyline of waypoints by pure pursuit."""
+
+    type: Literal["waypoints"]
+    points: list[Annotated[list[Metres], Field(min_length=2, max_length=2)]] = Field(min_length=1)
+    loop: bool = False
+    """After the last point go on to the first one."""
+    lookahead: Metres = Field(default=0.3, gt=0)
+    limits: SpeedLimits = SpeedLimits()
+    measured: Literal["pose", "odometry"] = "pose"
+
+
+class TrajectoryController(Controller):
+    """Follow a trajectory in time: a CSV file with time, x, y and optionally heading, or a named curve."""
+
+    type: Literal["trajectory"]
+    file: str | None = None
+    curve: Literal["circle", "eight", "line"] | None = None
+    size: Metres = Field(default=1.0, gt=0)
+    """Radius of the circle, half-width of the eight, length of the line [m]."""
+    period: Seconds = Field(default=20.0, gt=0, le=LONGEST)
+    """Time for one turn of the curve [s]."""
+    center: Annotated[list[Metres], Field(min_length=2, max_length=2)] = [0.0, 0.0]
+    gain: PerSecond = Field(default=2.0, gt=0)
+    """Rate at which errors decay [1/s]."""
+    heading: Literal["path", "keep"] = "path"
+    """Robots that can turn freely follow the path's direction, or keep their heading."""
+    measured: Literal["pose", "odometry"] = "pose"
+
+    @model_validator(mode="after")
+    def _one_source(self) -> TrajectoryController:
+        if (self.file is None) == (self.curve is None):
+            raise ValueError("give either 'file' or 'curve'")
+        return self
+
+
+USER_PATTERN = r"^.+:[A-Za-z_][A-Za-z0-9_]*$"
+
+
+class UserController(Controller):
+    """A class of the user's: `file.py:Class` relative to the scenario file, or `module:Class`."""
+
+    type: Annotated[str, StringConstraints(pattern=USER_PATTERN)]
+    parameters: dict[str, Any] = {}
+    """Keyword arguments of the class."""
+
+
+USER_TAG = "file.py:Class"
+
+
+def type_tag(kind: Any) -> str | None:
+    """The controller that a `type` means: a built-in one's name, or USER_TAG for a class of the user's."""
+    if not isinstance(kind, str):
+        return None
+    return USER_TAG if ":" in kind else kind
+
+
+@dataclass(frozen=True)
+class ByType:
+    """Annotation of a union of controllers: told apart by `type`, so that a mistake is reported once, for the
+    controller that was meant. The user's own class is one of them."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        choices: dict[Any, core_schema.CoreSchema] = {}
+        for model in get_args(source):
+            for tag in get_args(model.model_fields["type"].annotation) or (USER_TAG,):
+                choices[tag] = handler.generate_schema(model)
+        return core_schema.tagged_union_schema(choices, discriminator=self._tag)
+
+    @staticmethod
+    def _tag(value: Any) -> str | None:
+        return type_tag(value.get("type") if isinstance(value, dict) else getattr(value, "type", None))
+
+
+class ScenarioBase(Strict):
+    """The common part of every scenario; each family's scenario adds `engine`, `robots` and `world`."""
+
+    botz: Literal[1] = 1
+    """Version of the format."""
+    name: str = Field(default="", pattern=RUN_NAME_PATTERN)
+    """Name of runs; the file's name where it is not given."""
+    description: str = ""
+    seed: int = Field(default=0, ge=0, lt=2**63)
+    """Seed of all randomness of the run."""
+    time: TimeSettings = TimeSettings()
+    record: RecordSettings = RecordSettings()
+    process: ProcessSettings = ProcessSettings()
+    inputs: InputSettings = InputSettings()

@@ -1,0 +1,126 @@
+"""Reading along with a run in another process, and sending it commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from botz.engines.base import Channel, ChannelTable
+from botz.errors import InputError, Problem
+from botz.scenario.names import closest
+from botz.sim.shared_memory import FINISHED, SLOTS_PER_ROBOT, W_PAUSE, W_STATUS, W_STOP, Segment
+from botz.sim.simulation import Simulation
+
+
+def describe_world(simulation: Simulation) -> dict[str, Any]:
+    """What a reader needs to understand the numbers of a segment: small, and plain data."""
+
+    def table(channels: ChannelTable) -> list[list[Any]]:
+        return [[c.name, c.unit, c.description, list(c.components)] for c in channels]
+
+    return {
+        "scenario": simulation.spec.name,
+        "engine": simulation.engine.name,
+        "step_ns": simulation.step_ns,
+        "channels": table(simulation.channels),
+        "robots": list(simulation.spec.robots),
+        "commands": {robot: simulation.engine.command_layout(robot) for robot in simulation.spec.robots},
+    }
+
+
+class AttachedRun:
+    """A run that is going on. Reading never delays it.
+
+    >>> run = AttachedRun(run_id)
+    >>> run["vivi/pose"]
+    >>> run.command("vivi", {"twist": (0.5, 0.0, 0.1)})
+    """
+
+    def __init__(self, run_id: str):
+        self.segment = Segment.attach(run_id)
+        description = self.segment.descriptor
+        self.scenario: str = description["scenario"]
+        self.step_ns: int = description["step_ns"]
+        self.robots: list[str] = description["robots"]
+        self.channels = ChannelTable([Channel(n, u, d, tuple(c)) for n, u, d, c in description["channels"]])
+        self._layouts: dict[str, list[tuple[str, int]]] = description["commands"]
+        self._slots: dict[str, int] = {}
+
+    def latest(self) -> tuple[int, np.ndarray]:
+        """Step and row of all channels, the newest that was published."""
+        return self.segment.latest()
+
+    @property
+    def time(self) -> float:
+        return self.segment.latest()[0] * self.step_ns * 1e-9
+
+    def __getitem__(self, name: str) -> Any:
+        return self.channels.value(self.segment.latest()[1], name)
+
+    @property
+    def finished(self) -> bool:
+        return int(self.segment.words[W_STATUS]) == FINISHED
+
+    def command(self, robot: str, command: Mapping[str, Any]) -> None:
+        """Takes effect at the next step boundary and holds until the scenario's timeout unless it is sent again."""
+        if robot not in self._layouts:
+            raise InputError(Problem(f"no robot {robot!r}{closest(robot, self._layouts)}"))
+        if robot not in self._slots:
+            self._slots[robot] = self.segment.claim_slot(self.robots.index(robot))
+        self.segment.send(self._slots[robot], pack_command(self._layouts[robot], robot, command))
+
+    def pause(self, on: bool = True) -> None:
+        self.segment.words[W_PAUSE] = int(on)
+
+    def stop(self) -> None:
+        """Ask the run to end as Ctrl-C does; its recording is kept."""
+        self.segment.words[W_STOP] = 1
+
+    def close(self) -> None:
+        for slot in self._slots.values():
+            self.segment.release_slot(slot)
+        self._slots.clear()
+
+
+def pack_command(layout: list[tuple[str, int]], robot: str, command: Mapping[str, Any]) -> np.ndarray:
+    """A command as one row of numbers, NaN for what it leaves alone."""
+    values = np.full(sum(size for _, size in layout), np.nan)
+    known = [name for name, _ in layout]
+    for name, value in command.items():
+        if name not in known:
+            raise InputError(Problem(f"unknown command {name!r}{closest(name, known)}", key=robot))
+        numbers = np.asarray(value, dtype=float).ravel()
+        index = known.index(name)
+        start, size = sum(size for _, size in layout[:index]), layout[index][1]
+        if numbers.size != size or not np.isfinite(numbers).all():
+            raise InputError(Problem(f"needs {size} finite numbers, got {value!r}", key=f"{robot}/{name}"))
+        values[start : start + size] = numbers
+    return values
+
+
+def unpack_command(layout: list[tuple[str, int]], values: np.ndarray) -> dict[str, Any]:
+    command: dict[str, Any] = {}
+    at = 0
+    for name, size in layout:
+        part = values[at : at + size]
+        at += size
+        if np.isfinite(part).all():
+            command[name] = part if size > 1 else float(part[0])
+    return command
+
+
+def take_commands(segment: Segment, seen: np.ndarray, refuse: Callable[[str], None]):
+    """The loop's side: apply what has arrived. A command that the robot cannot follow is refused, the run goes on."""
+
+    def take(simulation: Simulation) -> None:
+        for slot, values in segment.receive(seen):
+            robot = list(simulation.spec.robots)[slot // SLOTS_PER_ROBOT]
+            layout = simulation.engine.command_layout(robot)
+            try:
+                simulation.apply_outside(robot, unpack_command(layout, values), f"outside {slot}")
+            except InputError as error:
+                refuse(str(error))
+
+    return take

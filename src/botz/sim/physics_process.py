@@ -1,0 +1,154 @@
+"""The physics in a process of its own: `python -m botz.sim.physics_process`, started by `botz.run`.
+
+A fresh interpreter, so no state of the parent's leaks in and the parent's main module is not run again. It reads its
+orders as one JSON line from standard input and answers with JSON lines on standard output; whatever a user's controller
+prints goes to standard error. When standard input closes, the parent is gone: the run ends and its segment is removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any, TextIO
+
+import numpy as np
+
+from botz.errors import BotzError, ControllerError, DivergedError, InputError
+from botz.scenario.load import load_data
+from botz.sim.attached import describe_world, take_commands
+from botz.sim.clock import RealTimeClock, settle_process
+from botz.sim.frames import RingSink
+from botz.sim.loop import LoopHooks, run_loop
+from botz.sim.shared_memory import FINISHED, RUNNING, W_PAUSE, W_STATUS, W_STEP, W_STOP, Segment
+from botz.sim.simulation import Simulation
+
+PUBLISH_SECONDS = 0.004
+REFUSALS_LOGGED = 20
+"""Commands that cannot be followed are all counted; the first few are written into the recording's log."""
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent tells us; a terminal's Ctrl-C reaches both
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    orders = json.loads(sys.stdin.readline())
+    parent_gone = threading.Event()
+    threading.Thread(target=watch_parent, args=(parent_gone,), daemon=True).start()
+    segment: Segment | None = None
+    try:
+        simulation = Simulation(load_data(orders["scenario"], orders["name"]), seed=orders["seed"])
+        commands = max(
+            sum(size for _, size in simulation.engine.command_layout(robot)) for robot in simulation.spec.robots
+        )
+        segment = Segment.create(
+            describe_world(simulation),
+            width=simulation.channels.width,
+            robots=len(simulation.spec.robots),
+            command_width=commands,
+        )
+        tell(answers, {"event": "ready", "run_id": segment.run_id})
+        outcome = physics(simulation, segment, orders, parent_gone)
+    except BotzError as error:
+        outcome = failure(error)
+    if segment is not None:
+        segment.words[W_STATUS] = FINISHED
+        if parent_gone.is_set():
+            segment.unlink()
+    tell(answers, {"event": "finished", **outcome})
+
+
+def tell(answers: TextIO, message: dict[str, Any]) -> None:
+    try:
+        print(json.dumps(message), file=answers, flush=True)
+    except OSError:
+        return  # the parent has gone; nobody is left to tell
+
+
+def watch_parent(gone: threading.Event) -> None:
+    sys.stdin.read()
+    gone.set()
+
+
+def physics(
+    simulation: Simulation, segment: Segment, orders: dict[str, Any], parent_gone: threading.Event
+) -> dict[str, Any]:
+    factor = orders["factor"]
+    # In real time a full ring drops rows and counts them; otherwise the physics waits for the recorder.
+    sink = RingSink(segment, wait=0.0 if factor else 3600.0)
+    for refused in settle_process(orders["cpu"], orders["priority"]):
+        sink.write_log(0, "warning", refused)
+    clock = RealTimeClock(factor, simulation.step_ns * 1e-9) if factor else None
+    words = segment.words
+    row = np.empty(simulation.channels.width)
+    last_published = 0.0
+
+    def publish(step: int) -> None:
+        nonlocal last_published
+        now = time.perf_counter()
+        words[W_STEP] = step
+        if now - last_published >= PUBLISH_SECONDS:
+            last_published = now
+            simulation.engine.observe(row)
+            segment.publish(step, row)
+
+    refusals = 0
+
+    def refuse(text: str) -> None:
+        nonlocal refusals
+        refusals += 1
+        if refusals <= REFUSALS_LOGGED:
+            sink.write_log(simulation.step_number, "warning", f"command refused: {text}")
+
+    seen = segment.slot_words[:, 0].copy()
+    hooks = LoopHooks(
+        should_stop=lambda: bool(words[W_STOP]) or parent_gone.is_set(),
+        should_pause=lambda: bool(words[W_PAUSE]),
+        take_commands=take_commands(segment, seen, refuse),
+        publish=publish,
+    )
+    words[W_STATUS] = RUNNING
+    result: dict[str, Any] = {}
+    try:
+        finished = run_loop(
+            simulation,
+            until=orders["until"],
+            strides=orders["strides"],
+            sink=sink,
+            snapshot_every=orders["snapshot_every"],
+            clock=clock,
+            hooks=hooks,
+        )
+        result["status"] = "finished" if finished else "interrupted"
+    except BotzError as error:
+        result = failure(error)
+    last_published = 0.0
+    publish(simulation.step_number)
+    result["step"] = simulation.step_number
+    result["refused_commands"] = refusals
+    if clock is not None:
+        result["lateness"] = clock.lateness.summary()
+    return result
+
+
+def failure(error: BotzError) -> dict[str, Any]:
+    result: dict[str, Any] = {"status": "failed", "kind": type(error).__name__, "message": str(error)}
+    match error:
+        case ControllerError():
+            result["details"] = error.details
+        case DivergedError():
+            result["diverged_step"] = error.step
+            result["last_rows"] = [[repr(float(v)) for v in row] for row in error.last_rows]
+        case InputError():
+            result["problems"] = [
+                [p.message, p.key, str(p.file) if p.file else None, p.line] for p in error.problems
+            ]
+    return result
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,274 @@
+"""A simulation in the calling process: an engine, its controllers, and time as a count of steps."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from botz.control.base import Controller, ControllerSetup, Measured
+from botz.control.registry import build as build_controller
+from botz.engines.base import EngineState
+from botz.engines.registry import build_engine
+from botz.errors import ControllerError, DivergedError, InputError, Problem
+from botz.scenario.load import LoadedScenario, load
+from botz.scenario.names import closest
+from botz.scenario.schema import UserController
+from botz.sim.snapshots import Snapshot, controller_state, parts_of_world, restore_controller
+
+CommandListener = Callable[[int, str, np.ndarray, str], None]
+"""Called with step, robot, raw inputs and source whenever the inputs of a robot change."""
+
+
+class Simulation:
+    """Steps through a scenario under the caller's control.
+
+    >>> sim = Simulation("differential-circle")
+    >>> sim.step(n=100)["robot/pose"]
+    """
+
+    def __init__(
+        self,
+        scenario: str | Path | LoadedScenario,
+        *,
+        seed: int | None = None,
+        with_controllers: bool = True,
+    ):
+        self.scenario = scenario if isinstance(scenario, LoadedScenario) else load(scenario)
+        self.spec: Any = self.scenario.spec
+        self.engine = build_engine(self.spec)
+        self.step_ns: int = self.spec.time.step_ns
+        self.channels = self.engine.channels
+        self.inputs = self.engine.inputs_table
+        self.on_command: CommandListener | None = None
+        self._controllers: dict[str, tuple[Controller, int, str]] = {}
+        if with_controllers:
+            for name, spec in self.spec.controllers.items():
+                every = max(1, round(1e9 / (spec.rate * self.step_ns)))
+                self._controllers[name] = (build_controller(spec, allow_user_code=True, name=name), every, spec.robot)
+        self._row = np.empty(self.channels.width)
+        self.reset(seed)
+
+    # --- time ----------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s], derived from the count of steps."""
+        return self.step_number * self.step_ns * 1e-9
+
+    def reset(self, seed: int | None = None) -> Measured:
+        """Back to the start, with another seed where one is given."""
+        self.seed = self.spec.seed if seed is None else int(seed)
+        streams = np.random.SeedSequence(self.seed).spawn(1 + len(self._controllers))
+        self.engine.reset(np.random.Generator(np.random.PCG64(streams[0])))
+        self.step_number = 0
+        self._by_hand: set[str] = set()
+        self._deadlines: dict[str, int] = {}
+        self._controller_rngs: dict[str, np.random.Generator] = {}
+        self._setups: dict[str, ControllerSetup] = {}
+        self._updated_at = -1
+        for (name, (controller, every, robot)), stream in zip(self._controllers.items(), streams[1:], strict=True):
+            rng = np.random.Generator(np.random.PCG64(stream))
+            self._controller_rngs[name] = rng
+            setup = ControllerSetup(
+                robot=robot,
+                period=every * self.step_ns * 1e-9,
+                rng=rng,
+                inputs=tuple(self.inputs.of_robot(robot)),
+                engine=self.engine,
+            )
+            self._setups[name] = setup
+            self._guarded(name, lambda controller=controller, setup=setup: controller.reset(setup))
+        return self.measured()
+
+    def step(self, inputs: Mapping[str, Any] | None = None, n: int = 1) -> dict[str, Any]:
+        """Take `n` steps and return all channels by full name.
+
+        `inputs` maps a robot to its command, as {"vivi": {"left/speed": 2.0}}. A robot that is given one leaves its
+        controller's hands until `reset`.
+        """
+        for robot, command in (inputs or {}).items():
+            self._check_robot(robot)
+            self._by_hand.add(robot)
+            self.apply(robot, command, "caller")
+        end = self.step_number + int(n)
+        if n < 1:
+            raise InputError(f"n is {n}; it must be at least 1")
+        while self.step_number < end:
+            self.update_controllers()
+            self.advance(min(end - self.step_number, self.steps_to_update()), 0, self._row[np.newaxis])
+        return self.values()
+
+    def values(self) -> dict[str, Any]:
+        """All channels now, by full name."""
+        row = np.empty(self.channels.width)
+        self.engine.observe(row)
+        return {channel.name: self.channels.value(row, channel.name) for channel in self.channels}
+
+    def measured(self, robot: str | None = None) -> Measured:
+        """The channels of one robot now, by local name (the first robot where none is named)."""
+        row = np.empty(self.channels.width)
+        self.engine.observe(row)
+        robot = next(iter(self.spec.robots)) if robot is None else robot
+        self._check_robot(robot)
+        return Measured(self.channels, row, robot)
+
+    def _check_robot(self, robot: str) -> None:
+        if robot not in self.spec.robots:
+            raise InputError(Problem(f"no robot {robot!r}{closest(robot, self.spec.robots)}"))
+
+    # --- commands ------------------------------------------------------------------------------------------
+
+    def apply(self, robot: str, command: Mapping[str, Any], source: str) -> None:
+        """Let a command take effect at the present step boundary."""
+        self.apply_raw(robot, self.engine.resolve_command(robot, command), source)
+
+    def apply_raw(self, robot: str, values: np.ndarray, source: str) -> None:
+        span = self.engine.robot_inputs(robot)
+        present = self.engine.inputs[span]
+        if present.tobytes() == values.tobytes():
+            return
+        present[:] = values
+        if self.on_command is not None:
+            self.on_command(self.step_number, robot, values, source)
+
+    def apply_outside(self, robot: str, command: Mapping[str, Any], source: str) -> None:
+        """A command from a gamepad, a link or the lab: it holds until its deadline and goes before controllers."""
+        self.apply(robot, command, source)
+        timeout = max(1, round(self.spec.inputs.timeout * 1e9 / self.step_ns))
+        self._deadlines[robot] = self.step_number + timeout
+
+    def expire_commands(self) -> None:
+        """Outside commands whose deadline has passed: the robot stops, or holds, and its controller takes over."""
+        for robot, deadline in list(self._deadlines.items()):
+            if self.step_number >= deadline:
+                del self._deadlines[robot]
+                if self.spec.inputs.on_timeout == "stop":
+                    self.apply_raw(robot, self.engine.rest_inputs(robot), "timeout")
+
+    def update_controllers(self) -> None:
+        """Call the controllers that are due at the present step, at most once each."""
+        if self._updated_at == self.step_number:
+            return
+        self._updated_at = self.step_number
+        due = [item for item in self._controllers.items() if self.step_number % item[1][1] == 0]
+        if not due:
+            return
+        row = np.empty(self.channels.width)
+        self.engine.observe(row)
+        for name, (controller, _, robot) in due:
+            if robot in self._by_hand or robot in self._deadlines:
+                continue
+            measured = Measured(self.channels, row, robot)
+
+            def update(controller=controller, measured=measured, robot=robot, name=name) -> None:
+                command = controller.update(self.time, measured)
+                if command is not None:
+                    self.apply(robot, command, name)
+
+            self._guarded(name, update)
+
+    def _guarded(self, name: str, call: Callable[[], None]) -> None:
+        """A failing controller ends the run with its own traceback; a built-in one with a wrong setting is bad input."""
+        spec = self.spec.controllers[name]
+        try:
+            call()
+        except InputError as error:
+            if not isinstance(spec, UserController):
+                raise InputError(
+                    [Problem(str(problem), key=f"controllers.{name}") for problem in error.problems]
+                ) from error
+            raise ControllerError(f"controller '{name}' gave a wrong command at t = {self.time:g} s: {error}") from error
+        except Exception as error:
+            own_frames = traceback.extract_tb(error.__traceback__)[2:]
+            details = "".join(traceback.format_list(own_frames)) + "".join(traceback.format_exception_only(error))
+            raise ControllerError(
+                f"controller '{name}' ({spec.type}) failed at t = {self.time:g} s: {type(error).__name__}: {error}",
+                details,
+            ) from error
+
+    def steps_to_update(self) -> int:
+        """Steps until the next controller or deadline is due (large where there is none)."""
+        steps = [every - self.step_number % every for _, every, _ in self._controllers.values()]
+        steps += [deadline - self.step_number for deadline in self._deadlines.values()]
+        return max(1, min(steps, default=1 << 40))
+
+    # --- physics -------------------------------------------------------------------------------------------
+
+    def advance(self, n: int, record_every: int, rows: np.ndarray) -> None:
+        """`n` steps with the present inputs, in one compiled call."""
+        before = self.engine.snapshot()
+        self.engine.advance(self.step_number, n, record_every, rows)
+        if not all(np.isfinite(array).all() for array in self.engine.state_arrays().values()):
+            raise self._diverged(before, n)
+        self.step_number += n
+
+    def _diverged(self, before: EngineState, n: int) -> DivergedError:
+        """Go back and find the first step and channel that are not finite, one step at a time."""
+        self.engine.restore(before)
+        history: list[np.ndarray] = []
+        row = np.empty(self.channels.width)
+        self.engine.observe(row)
+        history.append(row.copy())
+        for k in range(n):
+            self.engine.advance(self.step_number + k, 1, 0, row[np.newaxis])
+            self.engine.observe(row)
+            history.append(row.copy())
+            if not all(np.isfinite(array).all() for array in self.engine.state_arrays().values()):
+                break
+        step = self.step_number + len(history) - 1
+        lost = np.isfinite(history[-2]) & ~np.isfinite(history[-1])
+        names = [c.name for c in self.channels if lost[self.channels.slices[c.name]].any()]
+        hint = self.engine.stability_hint()
+        return DivergedError(
+            f"the state stopped being finite at t = {step * self.step_ns * 1e-9:.9g} s (step {step}), first in "
+            f"{names[0] if names else 'the hidden state'}" + (f"; {hint}" if hint else ""),
+            step=step,
+            last_rows=[list(one) for one in history[-10:]],
+        )
+
+    # --- complete state ------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """Everything needed to continue bit for bit: engine, randomness, controllers, time."""
+        world = parts_of_world(self.engine, *self._setups.values())
+        return Snapshot(
+            step=self.step_number,
+            seed=self.seed,
+            engine=self.engine.snapshot(),
+            controllers={name: controller_state(item[0], world) for name, item in self._controllers.items()},
+            controller_rngs={name: dict(rng.bit_generator.state) for name, rng in self._controller_rngs.items()},
+            driven_by_hand=tuple(sorted(self._by_hand)),
+            deadlines=tuple(sorted(self._deadlines.items())),
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Continue from a snapshot of this scenario, in memory or from a recording."""
+        if set(snapshot.engine.arrays) != set(self.engine.state_arrays()) or any(
+            snapshot.engine.arrays[name].shape != array.shape for name, array in self.engine.state_arrays().items()
+        ):
+            raise InputError("this snapshot is of another scenario: its state has other parts or sizes")
+        self.reset(snapshot.seed)
+        self.engine.restore(snapshot.engine)
+        for name, (controller, _, _) in self._controllers.items():
+            state = snapshot.controllers.get(name)
+            if state is None:
+                raise InputError(
+                    f"the snapshot holds no state of controller '{name}'; give it snapshot() and restore() methods "
+                    "that return and take plain data"
+                )
+            restore_controller(controller, state, parts_of_world(self.engine, *self._setups.values()))
+            self._controller_rngs[name].bit_generator.state = snapshot.controller_rngs[name]
+        self.step_number = snapshot.step
+        self._by_hand = set(snapshot.driven_by_hand)
+        self._deadlines = dict(snapshot.deadlines)
+        self._updated_at = -1
+
+
+def common_stride(strides: list[int]) -> int:
+    """The longest stride that meets all of them; 0 where there are none."""
+    return math.gcd(*strides) if strides else 0

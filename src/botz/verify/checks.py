@@ -1,0 +1,120 @@
+"""Checks of the physics against closed forms and independent computations: what `botz verify` shows.
+
+A check compares one number (or word) with what an equation says it must be. Its tolerance is derived, from the
+arithmetic (n · eps · size) or from the order of a method (C · h^p), and `why` says how.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from botz.errors import InputError, Problem
+from botz.scenario.names import closest
+
+EPS = 2.0**-52
+"""Distance from 1 to the next float64: every rounding is at most half of it, relatively."""
+
+FAST, FULL = 300, 100_000
+"""Random samples of a check, as a user waits for it and as `--full` asks for."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the table."""
+
+    name: str
+    expected: float | str
+    measured: float | str
+    tolerance: float | None
+    passed: bool | None
+    """None where the check was skipped."""
+    skipped: str | None = None
+    """Why the check could not be made, as an oracle that is not installed."""
+    why: str = ""
+    """The equation, and where the tolerance comes from."""
+
+
+Result = Check | Iterable[Check]
+
+
+def close(name: str, expected: float, measured: float, tolerance: float, why: str) -> Check:
+    """Passes when the two numbers differ by no more than the tolerance; a NaN never passes."""
+    expected, measured = float(expected), float(measured)
+    return Check(name, expected, measured, float(tolerance), bool(abs(measured - expected) <= tolerance), None, why)
+
+
+def worst(name: str, errors: Iterable[float], tolerance: float, why: str) -> Check:
+    """Passes when none of the errors exceeds the tolerance; the largest one is shown, a NaN before all others."""
+    sizes = [abs(float(error)) for error in errors]
+    if not sizes:
+        return Check(name, 0.0, "nothing was compared", float(tolerance), False, None, why)
+    largest = math.nan if any(math.isnan(size) for size in sizes) else max(sizes)
+    return close(name, 0.0, largest, tolerance, why)
+
+
+def same(name: str, expected: str, measured: str, why: str) -> Check:
+    """Passes when both words are equal."""
+    return Check(name, expected, measured, None, expected == measured, None, why)
+
+
+def skip(name: str, reason: str, why: str = "") -> Check:
+    return Check(name, "", "", None, None, reason, why)
+
+
+def make(function: Callable[[int], Result], samples: int) -> list[Check]:
+    """The checks of one function; whatever goes wrong inside becomes a check that failed and says so."""
+    found: list[Check] = []
+    try:
+        result = function(samples)
+        for check in [result] if isinstance(result, Check) else result:
+            found.append(check)
+    except Exception as error:  # a check reports, it never stops the others
+        name = function.__name__.replace("_", " ")
+        message = f"{type(error).__name__}: {error}"
+        found.append(Check(f"{name}: completes", "completes", message, None, False, None, (function.__doc__ or "").strip()))
+    return found
+
+
+def _kinematics(full: bool) -> list[Check]:
+    from botz.verify.kinematics import kinematics_checks
+
+    return kinematics_checks(FULL if full else FAST)
+
+
+def families() -> dict[str, Callable[[bool], list[Check]]]:
+    """What can be verified, by family; each is called with `full`."""
+    return {"kinematics": _kinematics}
+
+
+def run(family: str, full: bool = False) -> list[Check]:
+    """All checks of a family; `full` takes 100,000 random samples where it otherwise takes a few hundred."""
+    known = families()
+    if family not in known:
+        raise InputError(Problem(f"unknown family {family!r}{closest(family, known)}"))
+    return known[family](full)
+
+
+def to_json(family: str, checks: Iterable[Check]) -> dict[str, Any]:
+    """The machine's form of the table."""
+
+    def value(number: float | str | None) -> float | str | None:
+        # JSON has no NaN and no infinity; as words they stay readable.
+        return str(number) if isinstance(number, float) and not math.isfinite(number) else number
+
+    return {
+        "family": family,
+        "checks": [
+            {
+                "name": check.name,
+                "expected": value(check.expected),
+                "measured": value(check.measured),
+                "tolerance": value(check.tolerance),
+                "passed": check.passed,
+                "skipped": check.skipped,
+            }
+            for check in checks
+        ],
+    }

@@ -1,0 +1,151 @@
+"""Wheel encoders, odometry, slip and noise: bounds and statistics in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from botz.verify import wheeled_robots as robots
+from botz.verify.checks import EPS, Check, close, worst
+
+SIGMAS = 5.0
+"""Width of statistical bounds: a normal variable is outside with probability 6e-7; the seed is fixed besides."""
+
+
+def odometry_within_quantisation(samples: int) -> Iterator[Check]:
+    """|error| ≤ r τ (1 + |Θ| + S/b): each wheel's angle is known to one tick τ, and errors never add up."""
+    rng = np.random.default_rng(60)
+    b, r, time = 0.4, 0.05, 4.0
+    for ticks in (10**9, 4096, 32):
+        ratios, headings = [], []
+        for _ in range(min(samples, 60)):
+            spec = robots.differential(track=b, radius=(r, r), encoder={"ticks": ticks})
+            engine = robots.engine_of(spec, pose=tuple(rng.uniform(-1, 1, 3)), odometry_rate=50.0)
+            right, left = rng.uniform(-8, 8, 2)
+            engine.inputs[:] = [right if "right" in c.name else left for c in engine.inputs_table]
+            row = robots.rollout(engine, round(time / 0.001))
+            gap = (robots.value(engine, row, "r/odometry/pose") - robots.value(engine, row, "r/pose"))[0]
+            tick = 2 * np.pi / ticks
+            turned, path = abs(right - left) * r * time / b, (abs(right) + abs(left)) / 2 * r * time
+            rounding = time / 0.001 * EPS * 10
+            ratios.append(np.hypot(gap[0], gap[1]) / (r * tick * (1 + turned + path / b) + rounding))
+            headings.append(abs(gap[2]) / (r * tick / b + rounding))
+        why = f"{odometry_within_quantisation.__doc__} Shown as a part of the bound: at most 1."
+        yield worst(f"odometry, {ticks} ticks a turn: position error / bound", ratios, 1.0, why)
+        yield worst(f"odometry, {ticks} ticks a turn: heading error / bound", headings, 1.0, "|error| ≤ r τ / b. At most 1.")
+
+
+def odometry_of_shipped_robots(samples: int) -> Iterator[Check]:
+    """Without slip and with 10⁹ ticks the odometry is the truth, for every shipped robot that holds its steering."""
+    del samples
+    rng = np.random.default_rng(61)
+    for name, spec in robots.shipped_robots().items():
+        plain = spec.model_dump()
+        for wheel in plain["wheels"].values():
+            wheel["encoder"], wheel["slip"] = {"ticks": 10**9}, {}
+        engine = robots.engine_of(robots.robot(plain["wheels"], drives=plain["drives"], steering=plain["steering"]), step=0.001)
+        model = next(iter(engine.robots.values()))
+        twist = robots.random_admissible_twist(rng, model)
+        engine.inputs[:] = engine.resolve_command("r", {"twist": twist})
+        # The steering is already where it is commanded: odometry knows its angle only at its own readings.
+        engine.state.steering[:] = engine.inputs[model.n_rates :]
+        engine.state.odometry_steering[:] = engine.state.steering
+        row = robots.rollout(engine, 500)
+        gap = (robots.value(engine, row, "r/odometry/pose") - robots.value(engine, row, "r/pose"))[0]
+        driven_castors = bool((model.second_motor_of_wheel >= 0).any() and (model.offset != 0).any())
+        # One tick of every wheel, through the largest gain; castors that pivot between two readings: midpoint rule.
+        gain = np.abs(model.inverse_matrix(model.wheel_headings(engine.state.steering))[0]).sum() * model.radius.max()
+        tolerance = 1e-9 * 2 * np.pi * gain * 10 + 500 * EPS * 10
+        if driven_castors:
+            rate = np.abs(engine.inputs).max() * 0.01
+            tolerance += rate**2 * np.abs(twist).sum()
+        why = f"{odometry_of_shipped_robots.__doc__} One tick through the gain of the wheels, ten times for the path's turn."
+        yield close(f"odometry equals truth: {name}", 0.0, np.abs(gap).max(), tolerance, why)
+
+
+def slip_shortens_the_way(samples: int) -> Iterator[Check]:
+    """With slip s on all wheels, true way / odometry's way = 1 − s, and the same for the angle turned."""
+    rng = np.random.default_rng(62)
+    ratio, angle = [], []
+    for _ in range(min(samples, 100)):
+        s, speed = rng.uniform(-0.5, 0.5), rng.uniform(2, 8)
+        spec = robots.differential(encoder={"ticks": 10**9}, slip={"mean": s})
+        engine = robots.engine_of(spec)
+        engine.inputs[:] = speed
+        row = robots.rollout(engine, 1000)
+        ratio.append(robots.value(engine, row, "r/pose")[0, 0] / robots.value(engine, row, "r/odometry/pose")[0, 0] - (1 - s))
+        engine.reset(np.random.default_rng(0))
+        engine.inputs[:] = [speed if "right" in c.name else -speed for c in engine.inputs_table]
+        row = robots.rollout(engine, 1000)
+        angle.append(robots.value(engine, row, "r/pose")[0, 2] / robots.value(engine, row, "r/odometry/pose")[0, 2] - (1 - s))
+    why = f"{slip_shortens_the_way.__doc__} One tick of 6e-9 rad in at least 2 rad, and 1000 roundings."
+    yield worst("slip: true way / odometry's way = 1 − s", ratio, 1.5 * 2 * np.pi * 1e-9, why)
+    yield worst("slip: true turn / odometry's turn = 1 − s", angle, 1.5 * 2 * 2 * np.pi * 1e-9, why)
+
+
+def slip_of_one_wheel(samples: int) -> Iterator[Check]:
+    """Slip s of the right wheel alone turns a straight drive: θ' = −s r ω / b, and its slip channel reads −s r ω."""
+    del samples
+    s, speed, b, r = 0.1, 6.0, 0.4, 0.05
+    plain = robots.differential(track=b, radius=(r, r)).model_dump()
+    plain["wheels"]["right"]["slip"] = {"mean": s}
+    engine = robots.engine_of(robots.robot(plain["wheels"]))
+    engine.inputs[:] = speed
+    row = robots.rollout(engine, 1000)
+    why = f"{slip_of_one_wheel.__doc__} 1000 additions of an angle below 1 rad."
+    yield close("slip of one wheel: yaw after 1 s [rad]", -s * r * speed / b, robots.value(engine, row, "r/pose")[0, 2], 1000 * EPS, why)
+    yield close("slip of one wheel: its channel [m/s]", -s * r * speed, robots.value(engine, row, "r/right/slip")[0, 0], 50 * EPS, why)
+
+
+def encoder_noise_statistics(samples: int) -> Iterator[Check]:
+    """Reading − angle has mean −τ/2 and variance σ² + τ²/12 for noise σ and ticks of τ, σ well above τ."""
+    count = 20_000 if samples <= 1000 else 200_000
+    sigma, ticks = 0.05, 1024
+    spec = robots.differential(encoder={"ticks": ticks, "noise": sigma})
+    engine = robots.engine_of(spec, odometry_rate=1000.0, seed=7)
+    engine.inputs[:] = 3.0
+    rows = robots.rollout(engine, count, every=1)
+    tick = 2 * np.pi / ticks
+    gaps = np.concatenate(
+        [robots.value(engine, rows, f"r/{w}/ticks") * tick - robots.value(engine, rows, f"r/{w}/angle") for w in ("left", "right")]
+    )
+    deviation = np.sqrt(sigma**2 + tick**2 / 12)
+    why = f"{encoder_noise_statistics.__doc__} {2 * count} readings: {SIGMAS:g} standard errors, σ/√n and σ/√(2n)."
+    n = 2 * count
+    yield close("encoder noise: mean [rad]", -tick / 2, gaps.mean(), SIGMAS * deviation / np.sqrt(n), why)
+    yield close("encoder noise: standard deviation [rad]", deviation, gaps.std(), SIGMAS * deviation / np.sqrt(2 * n), why)
+    lag = float(np.corrcoef(gaps[1:], gaps[:-1])[0, 1])
+    yield close("encoder noise: correlation of successive readings", 0.0, lag, SIGMAS / np.sqrt(n), "Independent: 1/√n.")
+
+
+def slip_noise_statistics(samples: int) -> Iterator[Check]:
+    """v_x = r ω (1 − (s_R + s_L)/2), θ' = r ω (s_L − s_R)/b: normal with σ/√2 and √2 σ, drawn at every reading."""
+    count = 20_000 if samples <= 1000 else 200_000
+    sigma, mean, speed, b, r = 0.05, 0.1, 4.0, 0.4, 0.05
+    spec = robots.differential(track=b, radius=(r, r), slip={"mean": mean, "noise": sigma})
+    engine = robots.engine_of(spec, odometry_rate=1000.0, seed=8)
+    engine.inputs[:] = speed
+    twists = robots.value(engine, robots.rollout(engine, count, every=1), "r/twist")
+    v, turn = r * speed * sigma / np.sqrt(2), r * speed * sigma * np.sqrt(2) / b
+    why = f"{slip_noise_statistics.__doc__} {count} draws: {SIGMAS:g} standard errors."
+    yield close("slip noise: mean speed [m/s]", r * speed * (1 - mean), twists[:, 0].mean(), SIGMAS * v / np.sqrt(count), why)
+    yield close("slip noise: standard deviation of the speed [m/s]", v, twists[:, 0].std(), SIGMAS * v / np.sqrt(2 * count), why)
+    yield close("slip noise: standard deviation of the yaw rate [rad/s]", turn, twists[:, 2].std(), SIGMAS * turn / np.sqrt(2 * count), why)
+
+
+def slip_noise_random_walk(samples: int) -> Iterator[Check]:
+    """Heading after N readings is a random walk: σ_θ = r ω Δt σ √(2 (N − 1)) / b; the first interval has the mean."""
+    runs = 400 if samples <= 1000 else 4000
+    sigma, speed, b, r, readings = 0.1, 4.0, 0.4, 0.05, 50
+    spec = robots.differential(track=b, radius=(r, r), slip={"noise": sigma})
+    many = {f"r{i}": spec for i in range(50)}
+    finals = []
+    for seed in range(runs // 50):
+        engine = robots.engine_of(many, step=0.01, odometry_rate=100.0, seed=seed)
+        engine.inputs[:] = speed
+        row = robots.rollout(engine, readings)
+        finals += [float(robots.value(engine, row, f"{name}/pose")[0, 2]) for name in many]
+    wanted = r * speed * 0.01 * sigma * np.sqrt(2 * (readings - 1)) / b
+    why = f"{slip_noise_random_walk.__doc__} {runs} robots: {SIGMAS:g} standard errors, σ/√(2n)."
+    yield close("slip noise: spread of headings after 50 readings [rad]", wanted, np.std(finals), SIGMAS * wanted / np.sqrt(2 * runs), why)

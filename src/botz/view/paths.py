@@ -1,0 +1,178 @@
+"""Paths in the plane: lines with start and end, and the robot itself drawn along them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
+from pydantic import ValidationError
+
+from botz.engines.base import Channel
+from botz.scenario.kinematics import Body
+from botz.view.selection import headings, planar, thin
+from botz.view.style import INK, LABEL_SIZE, PALETTE, SOFT_INK, dress, halo, side_legend
+
+BODIES = 9
+"""Outlines of a robot along its path."""
+
+
+@dataclass(frozen=True)
+class Path2D:
+    """One line in the plane."""
+
+    label: str
+    robot: str
+    points: np.ndarray
+    """(k, 2) [m]."""
+    heading: np.ndarray | None = None
+    """(k) [rad]."""
+    outline: np.ndarray | None = None
+    """Corners of the robot in its own frame (c, 2) [m]."""
+    estimate: bool = False
+    """What the robot believes: drawn dashed."""
+
+    @staticmethod
+    def of_channel(channel: Channel, values: np.ndarray, body: object = None) -> Path2D:
+        axes = planar(channel)
+        assert axes is not None
+        estimate = channel.local_name not in ("pose", "position")
+        label = channel.robot if not estimate else channel.name.removesuffix("/pose")
+        return Path2D(label, channel.robot, values[:, axes], headings(channel, values), outline_of(body), estimate)
+
+    @property
+    def finite(self) -> np.ndarray:
+        return self.points[np.isfinite(self.points).all(axis=1)]
+
+
+def outline_of(body: object) -> np.ndarray | None:
+    """Corners of a robot's body as a recording's scenario describes it; None where it does not."""
+    if not isinstance(body, Mapping):
+        return None
+    try:
+        return body_corners(Body.model_validate(dict(body)))
+    except ValidationError:
+        return None
+
+
+def body_corners(body: Body) -> np.ndarray:
+    if body.outline is not None:
+        return np.array(body.outline, dtype=float)
+    corners = np.array([[0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5], [0.5, -0.5]])
+    return corners * [body.length, body.width] + np.array(body.center, dtype=float)
+
+
+def bounds(paths: Sequence[Path2D]) -> tuple[np.ndarray, np.ndarray]:
+    """Lower left and upper right corner of everything drawn."""
+    points = [path.finite for path in paths if len(path.finite)]
+    if not points:
+        return np.full(2, -0.5), np.full(2, 0.5)
+    reach = [float(np.hypot(*path.outline.T).max()) if path.outline is not None else 0.0 for path in paths]
+    every = np.concatenate(points)
+    low, high = every.min(axis=0), every.max(axis=0)
+    span = max(float((high - low).max()), 1e-6)
+    margin = 0.06 * span + min(max(reach, default=0.0), span)
+    return low - margin, high + margin
+
+
+def path_height(paths: Sequence[Path2D], width: float) -> float:
+    """Height of axes that suit the paths' shape [inches]."""
+    low, high = bounds(paths)
+    ratio = float((high[1] - low[1]) / (high[0] - low[0]))
+    return float(np.clip(ratio * 0.8 * width, 0.36 * width, 0.68 * width))
+
+
+def draw_paths(
+    axes: Axes,
+    paths: Sequence[Path2D],
+    colours: Mapping[str, str] | None = None,
+    *,
+    labels: Sequence[str] | None = None,
+) -> None:
+    """Lines at equal scales, a circle where they start and a square where they end, robots along them.
+
+    Paths are named at their ends where the names have room, else in a legend beside the axes."""
+    dress(axes, x_label="x [m]", y_label="y [m]", ticks=9)
+    low, high = bounds(paths)
+    axes.update_datalim([low, high])
+    axes.margins(0.0)
+    axes.set_aspect("equal", adjustable="datalim", anchor="C")
+    handles: list[Line2D] = []
+    for number, path in enumerate(paths):
+        colour = (colours or {}).get(path.robot, PALETTE[number % len(PALETTE)])
+        label = labels[number] if labels else path.label
+        handles.append(_draw_path(axes, path, colour, label, float(max(high - low)), order=3 + 0.01 * number))
+    marks: dict[str, Any] = {"color": SOFT_INK, "linestyle": "none", "markersize": 6}
+    ends = [
+        Line2D([], [], marker="o", markerfacecolor="white", label="start", **marks),
+        Line2D([], [], marker="s", label="end", **marks),
+    ]
+    if labels is None and _ends_apart(paths, float(max(high - low))):
+        for path, handle in zip(paths, handles, strict=True):
+            _name_at_end(axes, path, str(handle.get_color()))
+        handles = []
+    side_legend(axes, handles=handles + ends)
+
+
+def _draw_path(axes: Axes, path: Path2D, colour: str, label: str, extent: float, order: float) -> Line2D:
+    keep = thin(path.points)
+    points = np.where(np.isfinite(path.points[keep]), path.points[keep], np.nan)
+    look: dict[str, Any] = (
+        {"linewidth": 1.4, "linestyle": (0, (3, 2)), "alpha": 0.9} if path.estimate else {"linewidth": 1.9}
+    )
+    (line,) = axes.plot(*points.T, color=colour, label=label, zorder=order, solid_capstyle="round", **look)
+    finite = path.finite
+    if not len(finite):
+        return line
+    if path.heading is not None and not path.estimate:
+        _draw_bodies(axes, path, colour, extent)
+    mark = {"color": colour, "markersize": 6.5, "zorder": order + 1, "markeredgewidth": 1.6}
+    axes.plot(*finite[0], marker="o", markerfacecolor="white", **mark)
+    axes.plot(*finite[-1], marker="s", **mark)
+    return line
+
+
+def _draw_bodies(axes: Axes, path: Path2D, colour: str, extent: float) -> None:
+    """The robot at equal distances along its path: its outline where it is large enough to see, else an arrow."""
+    assert path.heading is not None
+    step = np.hypot(*np.diff(path.points, axis=0).T) if len(path.points) > 1 else np.zeros(0)
+    travelled = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(step), step, 0.0))])
+    outline = path.outline
+    size = float(np.ptp(outline, axis=0).max()) if outline is not None else 0.0
+    if outline is None or size < 0.025 * extent:
+        size = 0.035 * extent
+        outline = size * np.array([[0.6, 0.0], [-0.4, 0.32], [-0.22, 0.0], [-0.4, -0.32]])
+    count = int(np.clip(travelled[-1] / (1.6 * size), 1, BODIES))
+    places = np.searchsorted(travelled, np.linspace(0.0, travelled[-1], count + 1))
+    for index in dict.fromkeys(places.clip(0, len(travelled) - 1)):
+        if not np.isfinite([*path.points[index], path.heading[index]]).all():
+            continue
+        c, s = np.cos(path.heading[index]), np.sin(path.heading[index])
+        corners = outline @ np.array([[c, s], [-s, c]]) + path.points[index]
+        nose = path.points[index] + 0.5 * size * np.array([c, s])
+        axes.add_patch(Polygon(corners, facecolor=colour, edgecolor=colour, alpha=0.16, linewidth=0, zorder=2))
+        axes.add_patch(Polygon(corners, fill=False, edgecolor=colour, alpha=0.55, linewidth=0.9, zorder=2.1))
+        if path.outline is not None and outline is path.outline:
+            axes.plot(
+                *np.transpose([path.points[index], nose]), color=colour, alpha=0.55, linewidth=0.9, zorder=2.1
+            )
+
+
+def _ends_apart(paths: Sequence[Path2D], extent: float) -> bool:
+    """Whether every path can carry its name at its end."""
+    if not 1 <= len(paths) <= 5 or any(path.estimate for path in paths):
+        return False
+    ends = [path.finite[-1] for path in paths if len(path.finite)]
+    return len(ends) == len(paths) and all(np.hypot(*(a - b)) > 0.12 * extent for a, b in combinations(ends, 2))
+
+
+def _name_at_end(axes: Axes, path: Path2D, colour: str) -> None:
+    axes.annotate(
+        path.label, path.finite[-1], xytext=(9, 8), textcoords="offset points", color=colour or INK,
+        fontsize=LABEL_SIZE, fontweight="bold", path_effects=halo(3), zorder=9,
+    )  # fmt: skip

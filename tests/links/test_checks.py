@@ -1,0 +1,70 @@
+"""tools/checks.py, what `./botz test` runs, with stand-ins for the tools that it calls."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKS = Path(__file__).resolve().parents[2] / "tools" / "checks.py"
+
+STAND_IN = """\
+import os, sys
+mode = "uncompiled" if os.environ.get("NUMBA_DISABLE_JIT") == "1" else "compiled"
+told = " ".join([{name!r}, *sys.argv[1:], mode])
+print(told, flush=True)
+sys.exit(1 if os.environ["FAILING"] and told.startswith(os.environ["FAILING"]) else 0)
+"""
+
+
+def run_checks(tmp_path: Path, *args: str, failing: str = "") -> subprocess.CompletedProcess[str]:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    shutil.copy(CHECKS, tools)
+    for name in ("ruff", "mypy", "pytest"):
+        (tmp_path / f"{name}.py").write_text(STAND_IN.format(name=name))
+    environ = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    return subprocess.run(
+        [sys.executable, tools / "checks.py", *args],
+        cwd=tmp_path,
+        env=environ | {"PYTHONPATH": str(tmp_path), "FAILING": failing},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def calls(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stdout.splitlines() if line and not line.startswith("==")]
+
+
+def test_every_check_runs_and_pytest_is_last(tmp_path: Path):
+    done = run_checks(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert calls(done) == [
+        "ruff check . compiled",
+        "ruff format --check . compiled",
+        "mypy compiled",
+        "pytest -q tests/unit/physics uncompiled",
+        "pytest -n 2 --dist loadfile compiled",
+    ]
+    assert done.stdout.endswith("pytest -n 2 --dist loadfile compiled\n")
+
+
+@pytest.mark.parametrize("failing", ["ruff check", "ruff format", "mypy", "pytest -q", "pytest -n"])
+def test_one_failure_fails_the_whole_but_stops_nothing(tmp_path: Path, failing: str):
+    done = run_checks(tmp_path, failing=failing)
+    assert done.returncode == 1
+    assert len(calls(done)) == 5
+
+
+def test_with_arguments_only_pytest_runs(tmp_path: Path):
+    assert calls(run_checks(tmp_path, "-k", "a b")) == ["pytest -k a b compiled"]
+
+
+def test_pytests_exit_code_is_handed_on(tmp_path: Path):
+    assert run_checks(tmp_path, "-x", failing="pytest").returncode == 1
