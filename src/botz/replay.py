@@ -12,10 +12,8 @@ from botz.record.reader import Recording
 from botz.record.streams import StreamSpec
 from botz.run import streams_of
 from botz.scenario.load import load_data
-from botz.sim.loop import advance_and_record, record_present
-from botz.sim.simulation import Simulation, common_stride
-
-CHUNK = 4096
+from botz.sim.loop import RowBuffer
+from botz.sim.simulation import Simulation
 
 
 @dataclass(frozen=True)
@@ -76,10 +74,9 @@ def replay_recording(recording: Recording) -> ReplayResult:
         ),
         key=lambda command: command[0],
     )
-    stride = common_stride(strides)
     kept = KeptRows(len(streams))
-    rows = np.empty((CHUNK // stride + 2, simulation.channels.width))
-    record_present(simulation, strides, kept)
+    rows = RowBuffer(simulation, strides, kept)
+    rows.add_present()
     position = 0
     while simulation.step_number < last:
         while position < len(commands) and commands[position][0] <= simulation.step_number:
@@ -87,8 +84,8 @@ def replay_recording(recording: Recording) -> ReplayResult:
             simulation.apply_raw(robot, value, "recording")
             position += 1
         following = commands[position][0] if position < len(commands) else last
-        n = min(CHUNK, last - simulation.step_number, following - simulation.step_number)
-        advance_and_record(simulation, n, stride, rows, strides, kept)
+        rows.advance(min(last, following, simulation.step_number + rows.most_steps()) - simulation.step_number)
+    rows.write()
     return difference(recording, simulation, streams, kept, last)
 
 

@@ -385,7 +385,7 @@ def drain(segment: Segment, width: int, writer: RecordingWriter) -> None:
 def physics_child(orders: Mapping[str, Any]) -> Iterator[tuple[subprocess.Popen[str], Callable[[], list[dict[str, Any]]]]]:
     """A fresh interpreter with the physics; leaving the context closes its standard input, which ends it."""
     child = subprocess.Popen(
-        [sys.executable, "-m", "botz.sim.physics_process"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-P", "-m", "botz.sim.physics_process"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert child.stdin is not None and child.stdout is not None
     messages: list[dict[str, Any]] = []

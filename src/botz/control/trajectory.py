@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import cos, hypot, sin
+from math import copysign, cos, hypot, inf, pi, sin, sqrt
 from typing import Any, assert_never
 
 from botz.control.base import ControllerSetup, Measured
@@ -14,6 +14,8 @@ from botz.errors import InputError, Problem
 from botz.scenario.schema import TrajectoryController
 
 CURVATURE_SAMPLES = 720
+DECAY_LENGTH = 0.25
+"""Shortest length over which lateral errors decay, in lengths of the robot."""
 
 
 class Trajectory(PoseController):
@@ -24,7 +26,7 @@ class Trajectory(PoseController):
     """
 
     kind = "trajectory"
-    state = ("kept_heading", "started")
+    state = ("kept_heading", "started", "pursuing")
 
     def __init__(self, spec: TrajectoryController):
         super().__init__(spec.measured)
@@ -34,6 +36,8 @@ class Trajectory(PoseController):
     def reset(self, setup: ControllerSetup) -> None:
         super().reset(setup)
         self.started = False
+        self.pursuing = False
+        """A car that is on its way to the trajectory."""
         self.kept_heading = 0.0
         """The heading at the first update, for robots that keep it."""
         self._check_curvature()
@@ -119,27 +123,49 @@ class Trajectory(PoseController):
     def _with_axle(self, pose: Pose, now: Moment, ahead: Moment) -> Twist:
         """Tracking after Samson: the errors e_x, e_y, e_θ of the robot's own frame go to zero while it moves.
 
-        With v = v_r cos e_θ + g e_x and ω = ω_r + k e_y sin(e_θ)/e_θ + 2 g e_θ, small lateral errors follow
-        e_y'' + 2 g e_y' + k v_r e_y = 0, and k v_r = g² makes that critically damped; k is bounded where the
-        trajectory stands still.
+        With v = v_r cos e_θ + g e_x and ω = ω_r + k e_y sin(e_θ)/e_θ + 2 w e_θ, small lateral errors follow
+        e_y'' + 2 w e_y' + k v_r e_y = 0, critically damped for k v_r = w². The rate w is the gain g at full speed and
+        falls with the speed, so that errors decay over some length of the robot's own and not ever more sharply.
         """
         gain = self.gain(self.spec.gain)
         ex, ey, angle = relative(pose, (now.x, now.y, now.heading))
         speed_r = ahead.vx * cos(ahead.heading) + ahead.vy * sin(ahead.heading)
-        slowest = gain * 0.5 * self.model.length
-        lateral = gain * gain * speed_r / (speed_r * speed_r + slowest * slowest)
+        if self.capability.motion is Motion.CAR and self._is_far(hypot(ex, ey), angle, speed_r):
+            return self._pursue(pose, now, speed_r, hypot(ex, ey))
+        slow = gain * DECAY_LENGTH * self.model.length
+        lateral = gain * gain * speed_r / (speed_r * speed_r + slow * slow)
+        rate = max(sqrt(lateral * speed_r), 0.25 * gain)
         ratio = sin(angle) / angle if abs(angle) > 1e-6 else 1.0
         # Far from the trajectory the lateral term may not swing the robot round and round.
-        sideways = min(max(lateral * ey * ratio, -2.0 * gain), 2.0 * gain)
+        sideways = min(max(lateral * ey * ratio, -2.0 * rate), 2.0 * rate)
         speed = speed_r * cos(angle) + self._bounded(gain * ex)
-        turn = ahead.turn + sideways + 2.0 * gain * angle
+        turn = ahead.turn + sideways + 2.0 * rate * angle
         if self.capability.motion is Motion.CAR:
-            return self.capability.twist(*self._as_car(speed, turn, speed_r))
+            largest = self.capability.curvature * abs(speed)
+            turn = min(max(turn, -largest), largest)
         return self.capability.twist(speed, turn)
 
-    def _as_car(self, speed: float, turn: float, speed_r: float) -> tuple[float, float]:
-        """A car turns only while it rolls, so it rolls on while it is turned away from its trajectory."""
-        creep = 0.3 * speed_r
-        speed = max(speed, creep) if speed_r > 0.0 else min(speed, creep) if speed_r < 0.0 else speed
-        largest = self.capability.curvature * abs(speed)
-        return speed, min(max(turn, -largest), largest)
+    def _is_far(self, distance: float, angle: float, speed_r: float) -> bool:
+        """Whether a car must first get to its trajectory: it cannot turn towards it where it stands."""
+        radius = 1.0 / self.capability.curvature
+        if abs(speed_r) < 0.05 * self.reference.fastest:
+            self.pursuing = False
+        elif self.pursuing:
+            self.pursuing = distance > 0.5 * radius or abs(angle) > 0.8
+        else:
+            self.pursuing = distance > radius or abs(angle) > 0.5 * pi
+        return self.pursuing
+
+    def _pursue(self, pose: Pose, now: Moment, speed_r: float, distance: float) -> Twist:
+        """Towards a point before the trajectory's own, faster than that one moves."""
+        radius = 1.0 / self.capability.curvature
+        way = copysign(1.0, speed_r)
+        lead = way * radius
+        target = (now.x + lead * cos(now.heading), now.y + lead * sin(now.heading), 0.0)
+        x, y, _ = relative(pose, target)
+        curvature = 2.0 * y / max(x * x + y * y, 1e-12)
+        if way * x < 0.0:
+            curvature = copysign(inf, y)
+        curvature = min(max(curvature, -self.capability.curvature), self.capability.curvature)
+        speed = way * (abs(speed_r) + self._bounded(self.gain(self.spec.gain) * distance))
+        return self.capability.twist(speed, curvature * speed)

@@ -71,7 +71,9 @@ class PoseController:
         for wheel, group in enumerate(model.group_of_wheel.tolist()):
             if group in self._slow_groups:
                 target = model.steering_angle(wheel, float(wanted[group]))
-                worst = max(worst, abs(target - measured[f"{model.wheel_names[wheel]}/steering"]))
+                error = abs(target - measured[f"{model.wheel_names[wheel]}/steering"])
+                # What the wheel turns until the next update is no delay.
+                worst = max(worst, error - float(model.group_rate[group]) * self.period)
         return max(CREEP, 1.0 - worst / STEERING_ERROR)
 
     def snapshot(self) -> dict[str, Any]:

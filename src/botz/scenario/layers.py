@@ -11,7 +11,7 @@ from botz.errors import InputError, Problem
 from botz.scenario import library
 from botz.scenario.names import closest
 from botz.scenario.reading import parse_value, read
-from botz.scenario.tree import MAX_DEPTH, SET, KeyPath, Node, from_plain, merge, shown_path
+from botz.scenario.tree import MAX_DEPTH, SET, KeyPath, Node, from_plain, merge, path_text
 from botz.scenario.units import show
 
 MAX_EXTENDS = 16
@@ -41,8 +41,8 @@ def referenced(reference: Node, kind: library.Kind, chain: tuple[Path, ...], key
         raise InputError(reference.place.problem(wanted, key))
     if library.looks_like_path(name):
         path = absolute(reference.place.folder / name)
-        if not path.exists():
-            raise InputError(reference.place.problem(f"no such file: {shown_path(path)}", key))
+        if not os.path.lexists(path):  # False for a name that no disk takes
+            raise InputError(reference.place.problem(f"no such file: {path_text(path)}", key))
         if path.is_dir():
             raise InputError(reference.place.problem(f"{name!r} is a folder; name a YAML file", key))
     elif (found := library.path_of(kind, name)) is not None:
@@ -51,7 +51,7 @@ def referenced(reference: Node, kind: library.Kind, chain: tuple[Path, ...], key
         hint = closest(name, library.names(kind))
         raise InputError(reference.place.problem(f"no {kind} {name!r} in the library{hint}", key))
     if path in chain:
-        loop = " -> ".join(str(shown_path(file)) for file in (*chain[chain.index(path) :], path))
+        loop = " -> ".join(path_text(file) for file in (*chain[chain.index(path) :], path))
         raise InputError(reference.place.problem(f"extends itself: {loop}", key))
     if len(chain) >= MAX_EXTENDS:
         raise InputError(reference.place.problem(f"a chain of more than {MAX_EXTENDS} files", key))

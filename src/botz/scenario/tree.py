@@ -51,7 +51,8 @@ class Node:
     place: Place
 
     def get(self, key: str) -> Node | None:
-        return self.value.get(key) if isinstance(self.value, dict) else None
+        node = self.value.get(key) if isinstance(self.value, dict) else None
+        return None if node is None or node.value is Removed.REMOVED else node
 
     def with_items(self, **items: Node) -> Node:
         return Node({**self.value, **items}, self.place)
@@ -101,6 +102,12 @@ class Node:
 def key_text(path: KeyPath) -> str:
     parts = [str(part) for part in path]
     return ".".join(part if part.isprintable() else repr(part) for part in parts)
+
+
+def path_text(path: Path) -> str:
+    """For a message: short, and without characters that a terminal would act on."""
+    text = str(shown_path(path))
+    return text if text.isprintable() else repr(text)
 
 
 def shown_path(path: Path) -> Path:

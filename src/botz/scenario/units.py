@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import core_schema
 
+from botz.errors import InputError
 from botz.scenario.misfits import Misfits
 
 if TYPE_CHECKING:
@@ -297,6 +298,14 @@ class Quantity:
     def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         # The number's limits stay: in JSON Schema they do not concern strings.
         return {**handler(schema), "type": ["number", "string"], "pattern": _PATTERN}
+
+
+def to_si(value: Any, unit: str | None) -> float:
+    """A single quantity from outside a scenario file, as an option of the command line. Raises InputError."""
+    try:
+        return Quantity(unit).convert(value)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 Number = Annotated[float, Quantity("")]

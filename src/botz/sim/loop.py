@@ -20,8 +20,10 @@ from botz.sim.snapshots import encode
 
 CHUNK_SECONDS = 0.1
 """Aim for calls of this length when nothing else ends them, so that Ctrl-C and progress stay lively."""
-CHUNK_BYTES = 4 << 20
-"""Most that one call may fill with recorded rows."""
+BUFFER_BYTES = 2 << 20
+"""Recorded rows are gathered and handed on together: a message costs its recorder far less in a block."""
+BUFFER_SECONDS = 0.05
+"""But no later than this, so that what is on disk stays close behind."""
 
 
 class Sink(Protocol):
@@ -58,87 +60,116 @@ def run_loop(
     """Run to step `until`; returns False where it was asked to stop before."""
     hooks = hooks or LoopHooks()
     simulation.on_command = sink.write_command
-    record_every = common_stride(list(strides))
-    width = simulation.channels.width
-    most_rows = max(1, CHUNK_BYTES // (8 * width))
-    rows = np.empty((most_rows, width))
+    rows = RowBuffer(simulation, strides, sink)
     longest = 1000
-    record_present(simulation, strides, sink)
+    rows.add_present()
     if clock is not None:
         clock.start(simulation.step_number)
     next_clock_note = 0
-    while simulation.step_number < until:
-        step = simulation.step_number
-        if hooks.should_stop():
-            return False
-        if hooks.should_pause():
-            wait_while_paused(simulation, hooks, clock)
-            continue
-        if snapshot_every and step % snapshot_every == 0 or step == 0:
-            sink.write_snapshot(step, encode(simulation.snapshot()))
-        if hooks.take_commands is not None:
-            hooks.take_commands(simulation)
-        simulation.expire_commands()
-        simulation.update_controllers()
+    try:
+        while simulation.step_number < until:
+            step = simulation.step_number
+            if hooks.should_stop():
+                return False
+            if hooks.should_pause():
+                rows.write()
+                wait_while_paused(simulation, hooks, clock)
+                continue
+            if step == 0 or (snapshot_every and step % snapshot_every == 0):
+                sink.write_snapshot(step, encode(simulation.snapshot()))
+            if hooks.take_commands is not None:
+                hooks.take_commands(simulation)
+            simulation.expire_commands()
+            simulation.update_controllers()
 
-        n = min(until - step, simulation.steps_to_update(), longest)
-        if record_every:
-            n = min(n, (step // record_every + most_rows) * record_every - step)
-        if snapshot_every:
-            n = min(n, snapshot_every - step % snapshot_every)
-        if clock is not None:
-            n = min(n, clock.tick_steps)
-        began = time.perf_counter()
-        advance_and_record(simulation, n, record_every, rows, strides, sink)
-        spent = time.perf_counter() - began
-        if n == longest:
-            longest = max(1, min(1 << 22, int(n * min(4.0, CHUNK_SECONDS / max(spent, 1e-6)))))
+            n = min(until - step, simulation.steps_to_update(), longest, rows.most_steps())
+            if snapshot_every:
+                n = min(n, snapshot_every - step % snapshot_every)
+            if clock is not None:
+                n = min(n, clock.tick_steps)
+            began = time.perf_counter()
+            rows.advance(n)
+            now = time.perf_counter()
+            if n == longest:
+                longest = max(1, min(1 << 22, int(n * min(4.0, CHUNK_SECONDS / max(now - began, 1e-6)))))
+            rows.write_if_due(now)
 
-        late = clock.wait_for(simulation.step_number) if clock is not None else 0.0
-        if hooks.publish is not None:
-            hooks.publish(simulation.step_number)
-        if hooks.progress is not None:
-            hooks.progress(simulation.step_number)
-        now = time.time_ns()
-        if clock is not None and now >= next_clock_note:
-            sink.write_clock(simulation.step_number, now, late)
-            next_clock_note = now + 1_000_000_000
+            late = clock.wait_for(simulation.step_number) if clock is not None else 0.0
+            if hooks.publish is not None:
+                hooks.publish(simulation.step_number)
+            if hooks.progress is not None:
+                hooks.progress(simulation.step_number)
+            if clock is not None and now >= next_clock_note:
+                sink.write_clock(simulation.step_number, time.time_ns(), late)
+                next_clock_note = now + 1.0
+    finally:
+        rows.write()
     return True
 
 
-def advance_and_record(
-    simulation: Simulation, n: int, record_every: int, rows: np.ndarray, strides: Sequence[int], sink: Sink
-) -> None:
-    """`n` steps; the rows kept on the way go to the streams whose turn they are. What came before a divergence is kept."""
-    step = simulation.step_number
-    first = (step // record_every + 1) * record_every if record_every else 0
-    steps = np.arange(first, step + n + 1, record_every, dtype=np.int64) if record_every else np.empty(0, np.int64)
-    filled = rows[: steps.size]
-    try:
-        simulation.advance(n, record_every, filled)
-    except DivergedError as error:
-        good = steps < error.step
-        write_streams(steps[good], filled[good], strides, sink)
-        raise
-    write_streams(steps, filled, strides, sink)
+class RowBuffer:
+    """Rows on their way to the recorder: filled by the compiled loop, split by stream, written in blocks."""
 
+    def __init__(self, simulation: Simulation, strides: Sequence[int], sink: Sink):
+        self.simulation = simulation
+        self.strides = strides
+        self.sink = sink
+        self.every = common_stride(list(strides))
+        width = simulation.channels.width
+        self._rows = np.empty((max(2, BUFFER_BYTES // (8 * width)), width))
+        self._steps = np.empty(len(self._rows), dtype=np.int64)
+        self._count = 0
+        self._written = time.perf_counter()
 
-def write_streams(steps: np.ndarray, rows: np.ndarray, strides: Sequence[int], sink: Sink) -> None:
-    if not steps.size:
-        return
-    for index, stride in enumerate(strides):
-        turn = steps % stride == 0
-        if turn.all():
-            sink.write_rows(index, steps, rows)
-        elif turn.any():
-            sink.write_rows(index, steps[turn], rows[turn])
+    def add_present(self) -> None:
+        """The state in which a run starts is its first row."""
+        self.simulation.engine.observe(self._rows[self._count])
+        self._steps[self._count] = self.simulation.step_number
+        self._count += 1
 
+    def most_steps(self) -> int:
+        """Steps that may be taken before the buffer is full."""
+        if not self.every:
+            return 1 << 40
+        if self._count == len(self._rows):
+            self.write()
+        return (self.simulation.step_number // self.every + len(self._rows) - self._count + 1) * self.every - 1 - (
+            self.simulation.step_number
+        )
 
-def record_present(simulation: Simulation, strides: Sequence[int], sink: Sink) -> None:
-    """The state in which a run starts is its first row."""
-    row = np.empty((1, simulation.channels.width))
-    simulation.engine.observe(row[0])
-    write_streams(np.array([simulation.step_number], dtype=np.int64), row, strides, sink)
+    def advance(self, n: int) -> None:
+        """`n` steps of the simulation. What came before a divergence is kept."""
+        step = self.simulation.step_number
+        kept = (step + n) // self.every - step // self.every if self.every else 0
+        end = self._count + kept
+        if kept:
+            first = (step // self.every + 1) * self.every
+            self._steps[self._count : end] = np.arange(first, first + kept * self.every, self.every)
+        try:
+            self.simulation.advance(n, self.every, self._rows[self._count : end])
+        except DivergedError as error:
+            end = self._count + int((self._steps[self._count : end] < error.step).sum())
+            raise
+        finally:
+            self._count = end
+
+    def write_if_due(self, now: float) -> None:
+        if now - self._written > BUFFER_SECONDS:
+            self.write()
+            self._written = now
+
+    def write(self) -> None:
+        """Hand what is there to the streams whose turn each row is."""
+        steps, rows = self._steps[: self._count], self._rows[: self._count]
+        self._count = 0
+        if not steps.size:
+            return
+        for index, stride in enumerate(self.strides):
+            turn = steps % stride == 0
+            if turn.all():
+                self.sink.write_rows(index, steps, rows)
+            elif turn.any():
+                self.sink.write_rows(index, steps[turn], rows[turn])
 
 
 def wait_while_paused(simulation: Simulation, hooks: LoopHooks, clock: RealTimeClock | None) -> None:

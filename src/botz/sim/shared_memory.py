@@ -110,6 +110,7 @@ class Segment:
             os.close(descriptor)
         self._bytes = np.frombuffer(self._map, dtype=np.uint8)
         self.words = self._bytes[:PAGE].view(np.int64)
+        fence()  # compiled now, not in the middle of a real-time run
 
     # --- making and finding --------------------------------------------------------------------------------
 

@@ -158,6 +158,22 @@ def ackermann_geometry(samples: int) -> Iterator[Check]:
     yield worst("Ackermann: centre of rotation", centre, 2000 * EPS, why)
 
 
+def ackermann_up_to_a_right_angle(samples: int) -> Iterator[Check]:
+    """ψ = atan2(L, L cot δ − y) grows without a jump up to δ = 90°, also when the centre comes between the wheels."""
+    del samples
+    base, track = 0.5, 0.6
+    model = WheeledRobotModel(robots.ackermann(base=base, track=track, limit=np.pi / 2))
+    errors = []
+    for delta in np.linspace(-np.pi / 2, np.pi / 2, 181):
+        psi = model.wheel_headings(np.array([delta]))
+        for i in (2, 3):
+            # Written with sin and cos so that straight ahead is no special case; it lies on the side that δ is on.
+            wanted = np.arctan2(base * np.sin(abs(delta)), base * np.cos(delta) - np.sign(delta) * model.y[i] * np.sin(abs(delta)))
+            errors.append(psi[i] - np.sign(delta) * wanted)
+    why = f"{ackermann_up_to_a_right_angle.__doc__} Some 10 roundings of an angle."
+    yield worst("Ackermann: wheel angles up to δ = 90° [rad]", errors, 40 * EPS, why)
+
+
 def mechanical_differential(samples: int) -> Iterator[Check]:
     """Motor = mean of its wheels' speeds; the outer and inner wheel roll at v (1 ± W tan δ / 2L)."""
     rng = np.random.default_rng(5)

@@ -95,11 +95,11 @@ def castor_in_a_steady_turn(samples: int) -> Iterator[Check]:
     del samples
     v, turn, d, reach = 0.3, 0.8, -0.08, 0.25
     spec = robots.differential(castor={"position": [reach, 0.0], "offset": d})
-    engine = robots.engine_of(spec, step=0.001)
+    engine = robots.engine_of(spec, step=0.01)
     engine.inputs[:] = [
         (v + turn * 0.2) / 0.05 if "right" in c.name else (v - turn * 0.2) / 0.05 for c in engine.inputs_table
     ]
-    row = robots.rollout(engine, 20_000)
+    row = robots.rollout(engine, 2000)
     psi = float(robots.value(engine, row, "r/castor/steering")[0])
     # Wheel at pivot + d e, axle a = k×e, through the centre (0, v/θ'): (centre − pivot)·e = d.
     gap = (np.array([0.0, v / turn]) - [reach, 0.0]) @ [np.cos(psi), np.sin(psi)] - d
@@ -140,6 +140,26 @@ def steering_against_dop853(samples: int) -> Iterator[Check]:
     heading = -v / (base * rate) * np.log(np.cos(rate * time))
     why = "θ = −v/(L ρ) ln cos(ρ t), exactly; rk4 with h = 1 ms: C h⁴ and 2000 roundings."
     yield close("moving steering, rk4: heading in closed form [rad]", heading, final_pose(2000, "rk4")[2], 2000 * EPS * 4, why)
+
+
+def steering_reaches_its_target(samples: int) -> Iterator[Check]:
+    """δ = min(ρ t, δ_f): θ = −v/(L ρ) ln cos δ_f + v tan δ_f (T − δ_f/ρ)/L."""
+    del samples
+    v, base, rate, target, time, dt = 1.0, 1.0, 0.5, 0.4003, 1.5, 0.001
+    heading = -v / (base * rate) * np.log(np.cos(target)) + v * np.tan(target) * (time - target / rate) / base
+    for method in ("arc", "rk4"):
+        engine = robots.engine_of(robots.bicycle(base=base, rate=rate), step=dt, method=method)
+        engine.inputs[:] = [v / 0.3, target]
+        half = robots.value(engine, robots.rollout(engine, 400), "r/front/steering")[0]
+        row = robots.rollout(engine, 1100, start=400)
+        why = f"{steering_reaches_its_target.__doc__} 400 additions of the angle."
+        yield close(f"steering at its rate limit, {method}: angle on the way [rad]", rate * 0.4, half, 400 * EPS, why)
+        why = f"{steering_reaches_its_target.__doc__} The target itself, no rounding."
+        yield close(f"steering at its rate limit, {method}: angle at the end [rad]", target, robots.value(engine, row, "r/front/steering")[0], EPS, why)
+        # The step in which the target is reached is taken at the target: off by up to ρh for one step; midpoints add h²/24.
+        bound = v / base * rate * dt**2 / np.cos(target) ** 2 * (1 + time)
+        why = f"{steering_reaches_its_target.__doc__} Its last step is taken at the target: v ρ h² / (L cos² δ_f)."
+        yield close(f"steering at its rate limit, {method}: heading [rad]", heading, robots.value(engine, row, "r/pose")[0, 2], bound, why)
 
 
 def synchro_keeps_heading(samples: int) -> Iterator[Check]:

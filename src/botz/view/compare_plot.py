@@ -9,10 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from botz.record.compare import Comparison, Difference, ErrorSeries
-from botz.view.paths import Path2D, draw_paths, path_height
+from botz.view.paths import Path2D, draw_paths, fit_paths, path_height
 from botz.view.selection import thin
 from botz.view.style import (
-    INK,
     LINE_STYLES,
     PALETTE,
     dress,
@@ -20,18 +19,20 @@ from botz.view.style import (
     picture_format,
     save,
     set_title,
+    settle,
     side_legend,
 )
 
 WIDTH = 9.0
 ROW_HEIGHT = 2.0
-REFERENCE = INK
+REFERENCE = "#B4BCC4"
 """Colour of the reference; the others take the palette's."""
 
 
 def plot_comparison(comparison: Comparison, path: Path) -> Path:
-    """Draw a comparison into `path` (.png, .svg or .pdf) and return it: the paths where there are positions, and one
-    axis for each kind of error, whose legend gives its RMS and maximum."""
+    """Draw a comparison into `path` (.png, .svg or .pdf) and return it.
+
+    The paths where there are positions, and one axis for each kind of error, whose legend gives RMS and maximum."""
     path = Path(path)
     picture_format(path)
     tracks = _tracks(comparison)
@@ -53,7 +54,10 @@ def plot_comparison(comparison: Comparison, path: Path) -> Path:
         dress(axes, x_label="time [s]" if timed else "sample", y_label=f"{label} error{kind}", ticks=6)
         _draw_errors(axes, row)
     figure.align_ylabels()
-    set_title(figure, f"compared to {comparison.reference}", note=_note(comparison))
+    heading = set_title(figure, f"compared to {comparison.reference}", note=_note(comparison))
+    settle(figure, heading)
+    if tracks:
+        fit_paths(figure.axes[0], tracks)
     return save(figure, path)
 
 
@@ -63,7 +67,10 @@ def _tracks(comparison: Comparison) -> list[Path2D]:
         return []
     named = [(comparison.reference, comparison.points)] + [(d.name, d.points) for d in comparison.differences]
     # The number stands for the robot: two runs of the same name still get two colours.
-    return [Path2D(label, str(number), points[:, :2]) for number, (label, points) in enumerate(named)]
+    return [
+        Path2D(label, str(number), points[:, :2], reference=number == 0)
+        for number, (label, points) in enumerate(named)
+    ]
 
 
 def _colour(number: int) -> str:

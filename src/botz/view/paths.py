@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from botz.engines.base import Channel
 from botz.scenario.kinematics import Body
 from botz.view.selection import headings, planar, thin
-from botz.view.style import INK, LABEL_SIZE, PALETTE, SOFT_INK, dress, halo, side_legend
+from botz.view.style import LABEL_SIZE, PALETTE, SOFT_INK, dress, fit_equal, halo, side_legend
 
 BODIES = 9
 """Outlines of a robot along its path."""
@@ -36,6 +36,8 @@ class Path2D:
     """Corners of the robot in its own frame (c, 2) [m]."""
     estimate: bool = False
     """What the robot believes: drawn dashed."""
+    reference: bool = False
+    """What others are compared to: drawn broad, so that it shows below them."""
 
     @staticmethod
     def of_channel(channel: Channel, values: np.ndarray, body: object = None) -> Path2D:
@@ -84,7 +86,7 @@ def path_height(paths: Sequence[Path2D], width: float) -> float:
     """Height of axes that suit the paths' shape [inches]."""
     low, high = bounds(paths)
     ratio = float((high[1] - low[1]) / (high[0] - low[0]))
-    return float(np.clip(ratio * 0.8 * width, 0.36 * width, 0.68 * width))
+    return float(np.clip(ratio * 0.8 * width, 0.36 * width, 0.6 * width))
 
 
 def draw_paths(
@@ -94,14 +96,14 @@ def draw_paths(
     *,
     labels: Sequence[str] | None = None,
 ) -> None:
-    """Lines at equal scales, a circle where they start and a square where they end, robots along them.
+    """Lines, a circle where they start and a square where they end, robots along them.
 
-    Paths are named at their ends where the names have room, else in a legend beside the axes."""
+    Paths are named at their ends where the names have room, else in a legend beside the axes. `fit_paths` gives
+    them equal scales once the layout stands."""
     dress(axes, x_label="x [m]", y_label="y [m]", ticks=9)
     low, high = bounds(paths)
-    axes.update_datalim([low, high])
-    axes.margins(0.0)
-    axes.set_aspect("equal", adjustable="datalim", anchor="C")
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
     handles: list[Line2D] = []
     for number, path in enumerate(paths):
         colour = (colours or {}).get(path.robot, PALETTE[number % len(PALETTE)])
@@ -119,12 +121,16 @@ def draw_paths(
     side_legend(axes, handles=handles + ends)
 
 
+def fit_paths(axes: Axes, paths: Sequence[Path2D]) -> None:
+    fit_equal(axes, *bounds(paths))
+
+
 def _draw_path(axes: Axes, path: Path2D, colour: str, label: str, extent: float, order: float) -> Line2D:
     keep = thin(path.points)
     points = np.where(np.isfinite(path.points[keep]), path.points[keep], np.nan)
-    look: dict[str, Any] = (
-        {"linewidth": 1.4, "linestyle": (0, (3, 2)), "alpha": 0.9} if path.estimate else {"linewidth": 1.9}
-    )
+    look: dict[str, Any] = {"linewidth": 5.0 if path.reference else 1.9}
+    if path.estimate:
+        look = {"linewidth": 1.4, "linestyle": (0, (3, 2)), "alpha": 0.9}
     (line,) = axes.plot(*points.T, color=colour, label=label, zorder=order, solid_capstyle="round", **look)
     finite = path.finite
     if not len(finite):
@@ -154,7 +160,7 @@ def _draw_bodies(axes: Axes, path: Path2D, colour: str, extent: float) -> None:
             continue
         c, s = np.cos(path.heading[index]), np.sin(path.heading[index])
         corners = outline @ np.array([[c, s], [-s, c]]) + path.points[index]
-        nose = path.points[index] + 0.5 * size * np.array([c, s])
+        nose = path.points[index] + outline[:, 0].max() * np.array([c, s])
         axes.add_patch(Polygon(corners, facecolor=colour, edgecolor=colour, alpha=0.16, linewidth=0, zorder=2))
         axes.add_patch(Polygon(corners, fill=False, edgecolor=colour, alpha=0.55, linewidth=0.9, zorder=2.1))
         if path.outline is not None and outline is path.outline:
@@ -172,7 +178,14 @@ def _ends_apart(paths: Sequence[Path2D], extent: float) -> bool:
 
 
 def _name_at_end(axes: Axes, path: Path2D, colour: str) -> None:
+    """The name ahead of the end, where the path does not come from."""
+    points = path.finite
+    ahead = points[-1] - points[max(0, len(points) - 1 - len(points) // 25)]
+    length = float(np.hypot(*ahead))
+    ahead = ahead / length if length > 1e-9 else np.array([0.7, 0.7])
+    side = "left" if ahead[0] > -0.4 else "right"
     axes.annotate(
-        path.label, path.finite[-1], xytext=(9, 8), textcoords="offset points", color=colour or INK,
-        fontsize=LABEL_SIZE, fontweight="bold", path_effects=halo(3), zorder=9,
+        path.label, points[-1], xytext=(9 if side == "left" else -9, 11 * float(ahead[1])), textcoords="offset points",
+        horizontalalignment=side, verticalalignment="center", color=colour, fontsize=LABEL_SIZE, fontweight="bold",
+        path_effects=halo(3), zorder=9,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from botz.engines.base import Channel
 from botz.errors import InputError, Problem
 from botz.record.reader import Recording
 from botz.scenario.names import closest
-from botz.view.paths import Path2D, draw_paths, path_height
+from botz.view.paths import Path2D, draw_paths, fit_paths, path_height
 from botz.view.selection import Column, choose, columns_of, is_pose, planar, thin
 from botz.view.style import (
     LINE_STYLES,
@@ -26,6 +26,7 @@ from botz.view.style import (
     picture_format,
     save,
     set_title,
+    settle,
     side_legend,
 )
 
@@ -36,6 +37,8 @@ MOST_IN_ROW = 8
 """Lines with the same unit share a row up to here; more are split by quantity."""
 MOST_NAMED = 16
 """Lines of a row that its legend names."""
+FAR = 1e4
+"""A centre of rotation beyond this is as good as infinitely far and would flatten all else [m]."""
 QUANTITIES = {
     "m": "position",
     "rad": "angle",
@@ -104,7 +107,7 @@ def _overview(recording: Recording, trajectory: bool | None) -> tuple[list[Chann
         for channel in recording.channels
         if channel.local_name == "twist"
         for column in columns_of(channel)
-        if np.any(column.values(recording) != 0.0) or column.index == 0
+        if column.index == 0 or np.any(np.abs(column.values(recording)) > 1e-9)
     ]
     heights = [column for channel in main for column in columns_of(channel) if column.quantity == "z"]
     if trajectory is False:
@@ -222,8 +225,11 @@ def _draw(
         axes.tick_params(labelbottom=last)
         _draw_row(axes, recording, row, colours)
     if rows:
-        figure.align_ylabels([axes for axes in figure.axes[first:]])
-    set_title(figure, title or recording.header.scenario_name, warning=_incomplete(recording))
+        figure.align_ylabels(figure.axes[first:])
+    heading = set_title(figure, title or recording.header.scenario_name, warning=_incomplete(recording))
+    settle(figure, heading)
+    if paths:
+        fit_paths(figure.axes[0], paths)
     save(figure, path)
 
 
@@ -240,6 +246,8 @@ def _draw_row(axes: Axes, recording: Recording, row: Row, colours: Mapping[str, 
             style = styles.setdefault(column.quantity, len(styles))
             look = {"color": colours[column.channel.robot], "linestyle": LINE_STYLES[style % len(LINE_STYLES)]}
         shown = np.where(np.isfinite(values[keep]), values[keep], np.nan)
+        if column.channel.local_name == "icr":
+            shown[np.abs(shown) > FAR] = np.nan
         single = {"marker": "o", "markersize": 4} if len(times) == 1 else {}
         axes.plot(times[keep], shown, linewidth=1.5, label=column.name, **look, **single)
     axes.margins(x=0.01, y=0.08)

@@ -36,11 +36,8 @@ class Column:
     @property
     def quantity(self) -> str:
         """What it measures, without the robot and the part: `speed`, `heading`, `vx`."""
-        return (
-            self.channel.components[self.index]
-            if self.channel.components
-            else self.channel.name.rsplit("/", 1)[-1]
-        )
+        components = self.channel.components
+        return components[self.index] if components else self.channel.name.rsplit("/", 1)[-1]
 
     def values(self, recording: Recording) -> np.ndarray:
         values = recording[self.channel.name]
@@ -98,8 +95,8 @@ def headings(channel: Channel, values: np.ndarray) -> np.ndarray | None:
 def thin(columns: np.ndarray, limit: int = MOST_POINTS) -> np.ndarray:
     """Indices of at most `limit` samples of `columns` (k) or (k, c) that draw the same picture.
 
-    The samples are cut into equal buckets, and of each one the smallest and the largest value of every column stay, so
-    that no peak is lost, and one that is not a number, so that gaps stay gaps. The first and last sample stay too.
+    The samples are cut into equal buckets, and of each one the smallest and the largest value of every column stay,
+    so that no peak is lost, and one that is not finite, so that gaps stay gaps. The first and last sample stay too.
     """
     columns = columns[:, None] if columns.ndim == 1 else columns
     count, width = columns.shape

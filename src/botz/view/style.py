@@ -1,15 +1,17 @@
-"""One look for every picture, set on the figure itself: Matplotlib's global settings stay untouched, so that pictures can
-be made in a thread, in a notebook and without a display."""
+"""One look for every picture, set on the figure itself: Matplotlib's global settings stay untouched, so that
+pictures can be made in a thread, in a notebook and without a display."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
 from botz.errors import InputError, Problem
@@ -19,7 +21,7 @@ DPI = 150
 """Resolution of PNG files: sharp on dense screens, and still clear when shown at two thirds of its size."""
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#8A5BA6", "#E69F00", "#56B4E9", "#444444")
-"""Colours after Okabe and Ito that stay apart for colour-blind eyes; their yellow, too pale on white, is left out."""
+"""Colours after Okabe and Ito that stay apart for colour-blind eyes; without their yellow, too pale on white."""
 LINE_STYLES = ("-", (0, (4, 1.6)), (0, (1, 1.3)), (0, (6, 1.5, 1, 1.5)))
 
 INK = "#222222"
@@ -97,28 +99,33 @@ def halo(width: float = 2.5) -> list[withStroke]:
     return [withStroke(linewidth=width, foreground="white")]
 
 
-def set_title(figure: Figure, title: str, *, note: str = "", warning: str = "") -> None:
-    """A title, and below it a smaller note or a warning in another colour."""
-    lines = [
-        (title, TITLE_SIZE, INK, "bold"),
-        (note, SMALL_SIZE, SOFT_INK, "normal"),
-        (warning, LABEL_SIZE, WARNING, "bold"),
-    ]
-    lines = [line for line in lines if line[0]]
-    if not lines:
-        return
-    height = figure.get_figheight() * 72
-    # Constrained layout makes room for the super title only, so the others stand on its empty lines.
-    text, size, colour, weight = lines[0]
-    below = sum(1.3 * size_ * (text_.count("\n") + 1) for text_, size_, *_ in lines[1:])
-    empty = "\n" * round(below / (1.2 * size) + 0.25) if below else ""
-    figure.suptitle(text + empty, fontsize=size, color=colour, fontweight=weight, x=0.5, y=0.985)
-    down = 0.985 * height - 1.35 * size * (text.count("\n") + 1)
-    for text, size, colour, weight in lines[1:]:
-        figure.text(
-            0.5, down / height, text, fontsize=size, color=colour, fontweight=weight, ha="center", va="top"
-        )
-        down -= 1.3 * size * (text.count("\n") + 1)
+def set_title(figure: Figure, title: str, *, note: str = "", warning: str = "") -> Text:
+    """A title, and below it, above the first axes, a smaller note or a warning that catches the eye."""
+    look: dict[str, Any] = {"fontsize": SMALL_SIZE, "color": SOFT_INK}
+    if warning:
+        look = {"fontsize": LABEL_SIZE, "color": WARNING, "fontweight": "bold"}
+    if note or warning:
+        figure.axes[0].set_title("\n".join(line for line in (warning, note) if line), loc="left", pad=7, **look)
+    return figure.suptitle(title, fontsize=TITLE_SIZE, color=INK, fontweight="bold", horizontalalignment="left")
+
+
+def settle(figure: Figure, title: Text) -> None:
+    """Lay out once and keep it: the title goes above the first axes, and axes that need equal scales can be fitted to
+    their final size."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    title.set_x(figure.axes[0].get_position().x0)
+
+
+def fit_equal(axes: Axes, low: np.ndarray, high: np.ndarray) -> None:
+    """Limits with equal scales that hold both corners and fill settled axes."""
+    box = axes.get_position()
+    width, height = axes.figure.get_size_inches()
+    shape = np.array([box.width * width, box.height * height])
+    half = 0.5 * shape * float(np.max((high - low) / shape))
+    middle = 0.5 * (low + high)
+    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
 
 
 def save(figure: Figure, path: Path) -> Path:

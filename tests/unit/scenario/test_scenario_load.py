@@ -18,8 +18,8 @@ from pydantic import ValidationError
 from botz.errors import InputError
 from botz.scenario import library
 from botz.scenario.families import FAMILIES
-from botz.scenario.kinematics import KinematicsScenario, SteeredWheel
-from botz.scenario.load import load, load_data
+from botz.scenario.kinematics import KinematicsScenario, SteeredWheel, WheeledRobot
+from botz.scenario.load import load, load_data, load_robot
 from botz.scenario.schema import ConstantController, UserController
 
 Write = Callable[..., Path]
@@ -132,6 +132,17 @@ def test_an_override_may_exchange_the_robot_or_a_type(folder: Path, write: Write
     assert not spec.robots["vivi"].wheels["left"].driven
 
 
+def test_null_takes_a_robot_or_its_file_away(folder: Path, write: Write) -> None:
+    write(DUO + "  rob: {extends: trike}\nname: both\n", "base.yaml")
+    wheels = "{w: {type: spherical, position: [0, 0]}}"
+    spec = spec_of(
+        write(f"extends: base.yaml\nrobots:\n  vivi: null\n  rob: {{extends: null, wheels: {wheels}}}\n")
+    )
+    assert set(spec.robots) == {"rob"}
+    assert set(spec.robots["rob"].wheels) == {"w"}
+    assert spec.name == "s"
+
+
 def test_overrides_from_python(folder: Path) -> None:
     overrides = {
         "robots.vivi.pose": (1, 2, 3),
@@ -223,10 +234,12 @@ def test_a_source_that_is_none(folder: Path, source: str | Path, says: str) -> N
     assert str(caught.value) == says.replace("{outside}", outside).replace("/", os.sep)
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="needs file modes that hold for this user")
-def test_a_file_that_may_not_be_read(write: Write) -> None:
+def test_a_file_that_may_not_be_read(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
     path = write(DUO)
-    path.chmod(0)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError, match=r"^s.yaml: cannot be read: Permission denied$"):
         load(path)
 
@@ -236,6 +249,28 @@ def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "pipe.yaml")
     with pytest.raises(InputError, match=r"^pipe.yaml: is not a regular file$"):
         load("pipe.yaml")
+
+
+def test_a_robot_by_itself(folder: Path, write: Write) -> None:
+    robot = load_robot("trike", overrides=["wheels.left.radius=6 cm"])
+    assert isinstance(robot.spec, WheeledRobot)
+    assert robot.spec.wheels["left"].radius == 0.06
+    assert robot.name == "trike"
+    again = load_robot(write(json.dumps(robot.data), "copy.yaml"))
+    assert again.spec == robot.spec
+
+
+def test_mistakes_in_a_robot_by_itself(folder: Path, write: Write) -> None:
+    with pytest.raises(
+        InputError, match=r"^no robot 'trik' in the library and no such file; did you mean 'trike'\?"
+    ):
+        load_robot("trik")
+    with pytest.raises(InputError) as caught:
+        load_robot(write("extends: duo\nwheels:\n  left: {radius: .nan}\nbdy: {}\n", "r.yaml"))
+    assert [str(problem).split("; ")[0] for problem in caught.value.problems] == [
+        "r.yaml:3: wheels.left.radius: needs a finite number, not nan",
+        "r.yaml:4: bdy: unknown key",
+    ]
 
 
 def test_the_library_lists_what_it_holds(folder: Path) -> None:
@@ -261,13 +296,8 @@ def test_everything_shipped_loads() -> None:
     for name in library.names("scenario"):
         assert load(name).engine in FAMILIES
     for entry in library.list_robots():
-        load_data({"engine": entry.engine, "robots": {"one": _robot(entry.name)}})
-
-
-def _robot(name: str) -> dict[str, Any]:
-    from botz.scenario.layers import document
-
-    return document(library.find("robot", name), "robot").plain()
+        robot = load_robot(entry.name)
+        load_data({"engine": entry.engine, "robots": {"one": robot.data}})
 
 
 _values = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("3 kg")

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+from botz.errors import InputError
 from botz.scenario import units
 from botz.scenario.units import CommandValue, Metres, PlanarPose, Quantity
 
@@ -129,3 +130,9 @@ def test_common_units_do_without_pint() -> None:
         "assert 'pint' not in sys.modules; Q('m').convert('3 ft'); assert 'pint' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_quantity_outside_a_file_is_checked_the_same() -> None:
+    assert units.to_si("90 deg", "rad") == math.pi / 2
+    with pytest.raises(InputError, match=r'"3 kg" is a mass, needs an angle such as "45 deg"'):
+        units.to_si("3 kg", "rad")
