@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import logging
 import os
 import platform
 import signal
@@ -11,9 +12,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -25,7 +27,7 @@ from botz.errors import BotzError, ControllerError, DivergedError, InputError, P
 from botz.record.reader import Recording, read
 from botz.record.streams import RecordingHeader, StreamSpec
 from botz.record.writer import RecordingWriter
-from botz.scenario.load import LoadedScenario, load
+from botz.scenario.load import LoadedScenario, load, load_data
 from botz.scenario.names import closest
 from botz.sim.frames import deliver
 from botz.sim.loop import LoopHooks, run_loop
@@ -33,8 +35,18 @@ from botz.sim.shared_memory import W_DROPPED, W_STEP, W_STOP, Segment
 from botz.sim.simulation import Simulation
 
 RECORDING = "recording.mcap"
+logger = logging.getLogger("botz")
 Progress = Callable[[int, int], None]
 """Called now and then with the step reached and the last one."""
+
+
+class Recorder(RecordingWriter):
+    """The recording of a run; its warnings also reach the user at once."""
+
+    def write_log(self, step: int, level: str, text: str) -> None:
+        super().write_log(step, level, text)
+        if level == "warning":
+            logger.warning(text)
 
 
 @dataclass
@@ -108,6 +120,19 @@ def run_scenario(
         changes["seed"] = seed
     if changes:
         scenario = with_changes(scenario, changes)
+    try:
+        return _run(scenario, out, progress, shared, on_ready)
+    except InputError as error:
+        raise scenario.with_places(error) from error
+
+
+def _run(
+    scenario: LoadedScenario,
+    out: str | Path | None,
+    progress: Progress | None,
+    shared: bool,
+    on_ready: Callable[[str], None] | None,
+) -> Outcome:
     spec: Any = scenario.spec
     own_process = shared or spec.time.factor is not None or spec.process.cpu is not None or spec.process.priority == "high"
     if own_process:
@@ -117,12 +142,10 @@ def run_scenario(
 
 def with_changes(scenario: LoadedScenario, changes: Mapping[str, Any]) -> LoadedScenario:
     """The same scenario with some settings changed, checked again."""
-    from dataclasses import replace
-
-    from botz.scenario.load import load_data
-
     changed = load_data(scenario.data, str(scenario.file or scenario.name), overrides=changes)
-    return replace(changed, file=scenario.file, folder=scenario.folder, user_code=scenario.user_code)
+    return replace(
+        changed, file=scenario.file, folder=scenario.folder, user_code=scenario.user_code, tree=scenario.tree
+    )
 
 
 def new_folder(out: str | Path | None, name: str) -> Path:
@@ -161,13 +184,12 @@ def streams_of(spec: Any, channels: ChannelTable) -> list[StreamSpec]:
             chosen.update(found)
         return tuple(name for name in names if name in chosen)
 
-    step_ns = spec.time.step_ns
     streams = [
-        StreamSpec("state", round(1e9 / (spec.record.rate * step_ns)), select(spec.record.channels, "record.channels"))
+        StreamSpec("state", spec.time.steps_between(spec.record.rate), select(spec.record.channels, "record.channels"))
     ]
     for name, stream in spec.record.streams.items():
         channels_of_stream = select(stream.channels, f"record.streams.{name}.channels")
-        streams.append(StreamSpec(name, round(1e9 / (stream.rate * step_ns)), channels_of_stream))
+        streams.append(StreamSpec(name, spec.time.steps_between(stream.rate), channels_of_stream))
     if problems:
         raise InputError(problems)
     return streams
@@ -205,7 +227,7 @@ def run_here(scenario: LoadedScenario, out: str | Path | None, progress: Progres
     simulation = Simulation(scenario)
     streams = streams_of(spec, simulation.channels)
     folder = new_folder(out, scenario.name)
-    writer = RecordingWriter(
+    writer = Recorder(
         folder / RECORDING, header_of(scenario), simulation.channels, simulation.inputs, streams, simulation.engine.views
     )
     outcome = Outcome(folder, "failed")
@@ -229,7 +251,7 @@ def run_here(scenario: LoadedScenario, out: str | Path | None, progress: Progres
         outcome.error = error
     finally:
         wall = time.perf_counter() - began
-        conclude(outcome, writer, simulation.step_number, spec.time.step_ns, wall, {}, simulation.channels)
+        conclude(outcome, scenario, writer, simulation.step_number, wall, {}, simulation.channels)
     return outcome
 
 
@@ -257,14 +279,16 @@ def stop_on_signals() -> Iterator[threading.Event]:
 
 def conclude(
     outcome: Outcome,
+    scenario: LoadedScenario,
     writer: RecordingWriter,
     step: int,
-    step_ns: int,
     wall: float,
     more: Mapping[str, str],
     channels: ChannelTable,
 ) -> None:
     """Write the summary and close the recording; what went wrong is in it too."""
+    spec: Any = scenario.spec
+    step_ns = spec.time.step_ns
     simulated = step * step_ns * 1e-9
     outcome.summary = {
         "status": outcome.status,
@@ -274,6 +298,8 @@ def conclude(
         "realtime_factor": f"{simulated / wall if wall > 0 else 0:.6g}",
         **more,
     }
+    if isinstance(outcome.error, InputError):
+        outcome.error = scenario.with_places(outcome.error)
     if outcome.error is not None:
         outcome.summary["error"] = str(outcome.error)
         if isinstance(outcome.error, DivergedError):
@@ -316,7 +342,7 @@ def run_in_own_process(
     channels, inputs = engine.channels, engine.inputs_table
     del engine
     folder = new_folder(out, scenario.name)
-    writer = RecordingWriter(folder / RECORDING, header_of(scenario), channels, inputs, streams, views)
+    writer = Recorder(folder / RECORDING, header_of(scenario), channels, inputs, streams, views)
     outcome = Outcome(folder, "failed")
     orders = {
         "scenario": scenario.data,
@@ -329,13 +355,14 @@ def run_in_own_process(
         "strides": [stream.every for stream in streams],
         "snapshot_every": snapshot_stride(spec),
     }
-    began = time.perf_counter()
+    began = seen = time.perf_counter()
     answer: dict[str, Any] = {}
     segment: Segment | None = None
     try:
         with stop_on_signals() as stopped, physics_child(orders) as (child, answers):
             while not answer:
-                for message in answers():
+                ended = child.poll() is not None  # before its last words are taken, so that none is missed
+                for message in answers(ended):
                     if message["event"] == "ready":
                         segment = Segment.attach(message["run_id"])
                         began = time.perf_counter()
@@ -352,10 +379,10 @@ def run_in_own_process(
                 elif stopped.is_set():
                     answer = {"status": "interrupted"}
                 writer.flush_if_due()
-                if not answer and child.poll() is not None:
-                    answer = next((m for m in answers() if m["event"] == "finished"), crashed(child.returncode))
+                if ended and not answer:
+                    answer = crashed(child.returncode)
+                seen = time.perf_counter()
                 time.sleep(0.002)
-            wall = time.perf_counter() - began
             if segment is not None:
                 drain(segment, channels.width, writer)
         outcome.status = answer["status"]
@@ -363,8 +390,11 @@ def run_in_own_process(
             outcome.error = rebuild_error(answer)
     except BotzError as error:
         outcome.error = error
-        wall = time.perf_counter() - began
+    except KeyboardInterrupt:
+        outcome.status = "interrupted"
+        raise
     finally:
+        wall = max(0.0, seen - began)
         more = {str(key): str(value) for key, value in answer.get("lateness", {}).items()}
         more["refused_commands"] = str(answer.get("refused_commands", 0))
         step = int(answer.get("step", 0))
@@ -372,7 +402,13 @@ def run_in_own_process(
             more["dropped_frames"] = str(int(segment.words[W_DROPPED]))
             step = max(step, int(segment.words[W_STEP]))
             segment.unlink()
-        conclude(outcome, writer, step, spec.time.step_ns, wall, more, channels)
+        conclude(outcome, scenario, writer, step, wall, more, channels)
+    if segment is None:
+        # It ended before the first step: as in this process, nothing is left behind.
+        outcome.path.unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+        raise outcome.error or KeyboardInterrupt
     return outcome
 
 
@@ -381,23 +417,32 @@ def drain(segment: Segment, width: int, writer: RecordingWriter) -> None:
         deliver(frame, width, writer)
 
 
+PHYSICS = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "  # a terminal's Ctrl-C reaches both processes
+    "from botz.sim.physics_process import main; main()"
+)
+Answers = Callable[[bool], list[dict[str, Any]]]
+"""Messages that have arrived; with True all there will ever be, of a process that has ended."""
+
+
 @contextmanager
-def physics_child(orders: Mapping[str, Any]) -> Iterator[tuple[subprocess.Popen[str], Callable[[], list[dict[str, Any]]]]]:
+def physics_child(orders: Mapping[str, Any]) -> Iterator[tuple[subprocess.Popen[str], Answers]]:
     """A fresh interpreter with the physics; leaving the context closes its standard input, which ends it."""
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "botz.sim.physics_process"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-P", "-c", PHYSICS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert child.stdin is not None and child.stdout is not None
-    messages: list[dict[str, Any]] = []
+    messages: deque[dict[str, Any]] = deque()
 
     def listen() -> None:
         assert child.stdout is not None
         for line in child.stdout:
             messages.append(json.loads(line))
 
-    def answers() -> list[dict[str, Any]]:
-        taken, messages[:] = messages[:], []
-        return taken
+    def answers(ended: bool) -> list[dict[str, Any]]:
+        if ended:
+            listener.join(timeout=10)
+        return [messages.popleft() for _ in range(len(messages))]
 
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()

@@ -24,9 +24,13 @@ for group in (running, scenarios, recordings, wheels, proof):
 
 def show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError
+        from importlib.metadata import version as version_of
 
-        print(f"botz {version('botz')}")
+        try:
+            print(f"botz {version_of('botz')}")
+        except PackageNotFoundError:
+            print("botz, from a source tree that is not installed")
         raise typer.Exit
 
 
@@ -47,7 +51,9 @@ def with_realtime_factor(arguments: list[str]) -> list[str]:
             return result + arguments[index:]
         if argument == "--realtime":
             following = arguments[index + 1] if index + 1 < len(arguments) else ""
-            if not following.replace(".", "", 1).replace("e-", "", 1).isdigit():
+            try:
+                float(following)
+            except ValueError:
                 argument = "--realtime=1"
         result.append(argument)
     return result

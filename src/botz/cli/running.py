@@ -52,13 +52,14 @@ def run(
         overrides.append(f"time.duration={duration}")
     if seed is not None:
         overrides.append(f"seed={seed}")
+    if realtime is not None:
+        overrides.append(f"time.realtime={realtime}")
     loaded = load(scenario, overrides=overrides)
-    steps: Any = loaded.spec
-    with messages_on_stderr(), progress_bar(progress, steps.time.steps, steps.time.step_ns) as report:
+    spec: Any = loaded.spec
+    with messages_on_stderr(), progress_bar(progress, spec.time.steps, spec.time.step_ns) as report:
         outcome = run_scenario(
             loaded,
             out=out,
-            realtime=realtime,
             progress=report,
             shared=publish,
             on_ready=(lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True)) if publish else None,

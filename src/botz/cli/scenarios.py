@@ -55,22 +55,13 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check a scenario and report all mistakes at once."""
-    from botz.engines.registry import make_engine
-    from botz.run import streams_of
-    from botz.scenario.load import load
-
-    problems: list[Problem] = []
-    summary = ""
-    try:
-        loaded = load(file, overrides=list(set_ or []))
-        streams_of(loaded.spec, make_engine(loaded.spec).channels)
-        spec: Any = loaded.spec
-        summary = (
-            f"{file}: good: engine {loaded.engine}, {len(spec.robots)} robot{'s' if len(spec.robots) != 1 else ''}, "
-            f"{spec.time.duration:g} s in {spec.time.steps} steps of {spec.time.step:g} s"
-        )
-    except InputError as error:
-        problems = error.problems
+    overrides = list(set_ or [])
+    summary, problems = check_as_scenario(file, overrides)
+    if problems:
+        # A robot's file is no scenario; the reading that finds less wrong is the one that was meant.
+        robot_summary, robot_problems = check_as_robot(file, overrides)
+        if len(robot_problems) < len(problems):
+            summary, problems = robot_summary, robot_problems
     if as_json:
         print_json({"file": file, "good": not problems, "problems": [problem_data(p) for p in problems]})
     elif not problems:
@@ -78,6 +69,35 @@ def check(
     for problem in problems:
         print(problem, file=sys.stderr)
     raise typer.Exit(2 if problems else 0)
+
+
+def check_as_scenario(file: str, overrides: list[str]) -> tuple[str, list[Problem]]:
+    from botz.engines.registry import make_engine
+    from botz.run import streams_of
+    from botz.scenario.load import load
+
+    try:
+        loaded = load(file, overrides=overrides)
+    except InputError as error:
+        return "", error.problems
+    spec: Any = loaded.spec
+    try:
+        streams_of(spec, make_engine(spec).channels)
+    except InputError as error:
+        return "", loaded.with_places(error).problems
+    robots = f"{len(spec.robots)} robot{'s' if len(spec.robots) != 1 else ''}"
+    time = f"{spec.time.duration:g} s in {spec.time.steps} steps of {spec.time.step:g} s"
+    return f"{file}: good: a scenario of engine {loaded.engine}, {robots}, {time}", []
+
+
+def check_as_robot(file: str, overrides: list[str]) -> tuple[str, list[Problem]]:
+    from botz.scenario.load import load_robot
+
+    try:
+        robot: Any = load_robot(file, overrides=overrides).spec
+    except InputError as error:
+        return "", error.problems
+    return f"{file}: good: a robot of engine {robot.engine}", []
 
 
 def problem_data(problem: Problem) -> dict[str, Any]:
@@ -119,7 +139,10 @@ def new(folder: Annotated[Path, typer.Argument(help="A folder that does not exis
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(Problem(f"{str(folder)!r} exists and is not an empty folder; name a new one"))
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(Problem(f"cannot make the folder {folder}: {error.strerror}; name another")) from error
     for template in sorted((library_folder() / "starter").iterdir()):
         if template.is_file():
             (folder / template.name.removesuffix(".txt")).write_text(template.read_text(encoding="utf-8"), encoding="utf-8")

@@ -124,8 +124,8 @@ class Trajectory(PoseController):
         """Tracking after Samson: the errors e_x, e_y, e_θ of the robot's own frame go to zero while it moves.
 
         With v = v_r cos e_θ + g e_x and ω = ω_r + k e_y sin(e_θ)/e_θ + 2 w e_θ, small lateral errors follow
-        e_y'' + 2 w e_y' + k v_r e_y = 0, critically damped for k v_r = w². The rate w is the gain g at full speed and
-        falls with the speed, so that errors decay over some length of the robot's own and not ever more sharply.
+        e_y'' + 2 w e_y' + k v_r e_y = 0, critically damped for k v_r = w². The rate w is the gain g at full speed
+        and falls with the speed, so that errors decay over a length of the robot's own and not ever more sharply.
         """
         gain = self.gain(self.spec.gain)
         ex, ey, angle = relative(pose, (now.x, now.y, now.heading))

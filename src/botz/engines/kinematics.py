@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import accumulate
-from math import pi
 from typing import Any
 
 import numpy as np
 
 from botz.engines.base import Channel, ChannelTable, Engine, JointView, PoseView, RosView
-from botz.engines.kinematics_kernel import ARC, RK4, Model, State, Work, advance_robots, observe_row
+from botz.engines.kinematics_kernel import ARC, RK4, advance_robots, observe_row
+from botz.engines.kinematics_records import build_records, state_of
 from botz.engines.wheel_inverse import inverse_kinematics
 from botz.engines.wheeled_robot import WheeledRobotModel
 from botz.errors import InputError, Problem
@@ -38,8 +37,8 @@ class KinematicsEngine(Engine):
                 problems.append(Problem(str(error), key=f"robots.{name}"))
         if problems:
             raise InputError(problems)
-        self.model = self._flat_model()
-        self._allocate()
+        self.records = build_records(list(self.robots.values()), list(scenario.robots.values()), scenario.time.step_ns)
+        self.state = state_of(self.records)
         self.channels = ChannelTable([c for name in self.robots for c in self._channels(name)])
         self.inputs_table = ChannelTable(
             [
@@ -51,74 +50,11 @@ class KinematicsEngine(Engine):
         self.inputs = np.zeros(self.inputs_table.width)
         self.views = tuple(view for name in self.robots for view in self._views(name))
         self._rng = np.random.default_rng(0)
+        self._noisy = self.records.robots[self.records.robots["has_noise"]]
         self._no_noise = np.zeros(0)
         self.reset(self._rng)
 
     # --- building ------------------------------------------------------------------------------------------
-
-    def _flat_model(self) -> Model:
-        robots = list(self.robots.values())
-        placed = list(self.scenario.robots.values())
-        wheels = [wheel for robot in placed for wheel in robot.wheels.values()]
-
-        def starts(counts: list[int]) -> np.ndarray:
-            return np.array(list(accumulate(counts, initial=0)), dtype=np.int64)
-
-        def joined(name: str) -> np.ndarray:
-            return np.concatenate([getattr(robot, name) for robot in robots])
-
-        group_start = starts([robot.n_steering for robot in robots])
-        group = np.concatenate(
-            [np.where(r.group_of_wheel >= 0, r.group_of_wheel + s, -1) for r, s in zip(robots, group_start, strict=False)]
-        )
-        slip = np.array([(wheel.slip.mean, wheel.slip.noise) for wheel in wheels])
-        noise = np.array([wheel.encoder.noise for wheel in wheels])
-        wheel_start = starts([robot.x.size for robot in robots])
-        spans = [slice(a, b) for a, b in zip(wheel_start[:-1], wheel_start[1:], strict=True)]
-        odometry_every = [round(1e9 / (p.odometry_rate * self.scenario.time.step_ns)) for p in placed]
-        return Model(
-            wheel_start=wheel_start,
-            group_start=group_start,
-            input_start=starts([len(robot.inputs) for robot in robots]),
-            row_start=starts([robot.select.shape[0] for robot in robots]),
-            rate_count=np.array([robot.n_rates for robot in robots], dtype=np.int64),
-            select=np.concatenate([robot.select.ravel() for robot in robots]),
-            select_start=starts([robot.select.size for robot in robots]),
-            factors=np.concatenate([robot.factors.ravel() for robot in robots]),
-            factors_start=starts([robot.factors.size for robot in robots]),
-            length=np.array([robot.length for robot in robots]),
-            axle=np.array([robot.axle for robot in robots]),
-            has_castor=np.array([bool((robot.kind == wc.CASTOR).any()) for robot in robots]),
-            has_slip=np.array([bool(slip[span].any()) for span in spans]),
-            has_noise=np.array([bool(slip[span, 1].any() or noise[span].any()) for span in spans]),
-            odometry_every=np.maximum(1, np.array(odometry_every, dtype=np.int64)),
-            kind=joined("kind"), x=joined("x"), y=joined("y"), heading=joined("heading"),
-            radius=joined("radius"), roller_angle=joined("roller_angle"),
-            roller_radius=joined("roller_radius"), offset=joined("offset"),
-            group=group.astype(np.int64), motor=joined("motor_of_wheel"), second_motor=joined("second_motor_of_wheel"),
-            tick_angle=np.array([2 * pi / wheel.encoder.ticks for wheel in wheels]),
-            encoder_noise=noise, slip_mean=slip[:, 0].copy(), slip_noise=slip[:, 1].copy(),
-            coupling=joined("group_coupling"), limit=joined("group_limit"), rate=joined("group_rate"),
-            mid=np.concatenate([robot.group_mid for robot in robots]),
-        )  # fmt: skip
-
-    def _allocate(self) -> None:
-        model = self.model
-        robots, wheels = model.length.size, model.kind.size
-        groups, rows, inputs = int(model.group_start[-1]), int(model.row_start[-1]), int(model.input_start[-1])
-        self.state = State(
-            pose=np.zeros((robots, 3)), steering=np.zeros(groups), angle=np.zeros(wheels), second=np.zeros(wheels),
-            slip=np.zeros(wheels), ticks=np.zeros((wheels, 2)), odometry_pose=np.zeros((robots, 3)),
-            odometry_twist=np.zeros((robots, 3)), odometry_steering=np.zeros(groups), odometry_second=np.zeros(wheels),
-        )  # fmt: skip
-        self.work = Work(
-            valid=np.zeros(robots, dtype=np.bool_), cached_steering=np.zeros(groups), cached_second=np.zeros(wheels),
-            psi=np.zeros(wheels), rows=np.zeros((2 * wheels, 3)), system=np.zeros((rows, 3)), scratch=np.zeros((rows, 3)),
-            inverse=np.zeros((3, rows)), gain=np.zeros((3, inputs)), nominal_gain=np.zeros((3, inputs)),
-            steering_rate=np.zeros(groups), stage_steering=np.zeros(groups), stage_second=np.zeros(wheels),
-            rate=np.zeros(wheels), second_rate=np.zeros(wheels), sum_rate=np.zeros(wheels), sum_second=np.zeros(wheels),
-            measured=np.zeros(inputs),
-        )  # fmt: skip
 
     def _channels(self, name: str) -> list[Channel]:
         """The channel table of one robot, in the order in which `observe_row` writes it."""
@@ -183,35 +119,33 @@ class KinematicsEngine(Engine):
         self.inputs[:] = 0.0
         self.state.pose[:] = [robot.pose for robot in self.scenario.robots.values()]
         self.state.odometry_pose[:] = self.state.pose
-        self.state.slip[:] = self.model.slip_mean
-        self.work.valid[:] = False
-        self.work.steering_rate[:] = 0.0
+        self.state.slip[:] = self.records.wheels["slip_mean"]
+        self.records.robots["valid"] = False
 
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> None:
         advance_robots(
-            self.model, self.dt, self.method, self.state, self.work, self.inputs, self._noise(step, n),
-            step, n, record_every, rows,
+            *self.records, self.dt, self.method, self.inputs, self._noise(step, n), step, n, record_every, rows,
         )  # fmt: skip
 
     def _noise(self, step: int, n: int) -> np.ndarray:
         """Random numbers for the encoder readings in these steps. They are used in the order of steps and robots, so
         that cutting a run into other pieces does not change it."""
-        model = self.model
-        if not model.has_noise.any():
+        if not self._noisy.size:
             return self._no_noise
-        readings = (step + n) // model.odometry_every - step // model.odometry_every
-        wheels = np.diff(model.wheel_start)
-        return self._rng.standard_normal(int((readings * wheels * model.has_noise).sum()) * 3)
+        every = self._noisy["odometry_every"]
+        readings = (step + n) // every - step // every
+        wheels = self._noisy["wheel_stop"] - self._noisy["wheel_start"]
+        return self._rng.standard_normal(int((readings * wheels).sum()) * 3)
 
     def observe(self, row: np.ndarray) -> None:
-        observe_row(self.model, self.state, self.work, self.inputs, row)
+        observe_row(*self.records, self.inputs, row)
 
     def state_arrays(self) -> dict[str, np.ndarray]:
-        return {**self.state._asdict(), "inputs": self.inputs, "steering_rate": self.work.steering_rate}
+        return {**self.state._asdict(), "inputs": self.inputs}
 
     def restore(self, state) -> None:
         super().restore(state)
-        self.work.valid[:] = False
+        self.records.robots["valid"] = False
 
     def rest_inputs(self, robot: str) -> np.ndarray:
         """Motors at rest; steering stays where it is commanded."""
@@ -242,10 +176,9 @@ class KinematicsEngine(Engine):
         wanted = np.asarray(twist, dtype=float).ravel()
         if wanted.size != 3 or not np.isfinite(wanted).all():
             raise InputError(Problem(f"needs three finite numbers (vx, vy, yaw rate), got {twist!r}", key=f"{robot}/twist"))
-        index = list(self.robots).index(robot)
-        span = slice(self.model.wheel_start[index], self.model.wheel_start[index + 1])
-        model = self.robots[robot]
-        found = inverse_kinematics(model, wanted, self.inputs[self.robot_inputs(robot)], self.state.second[span])
+        own = self.records.robots[list(self.robots).index(robot)]
+        pivots = self.state.second[own.wheel_start : own.wheel_stop]
+        found = inverse_kinematics(self.robots[robot], wanted, self.inputs[self.robot_inputs(robot)], pivots)
         if found.reason:
             near = ", ".join(f"{value:.4g}" for value in found.twist)
             raise InputError(
@@ -259,9 +192,10 @@ class KinematicsEngine(Engine):
 
     def stability_hint(self) -> str:
         """Castors are the only part with a time constant of its own: |d| / v."""
-        castors = np.flatnonzero((self.model.kind == wc.CASTOR) & (self.model.motor < 0))
+        wheels = self.records.wheels
+        castors = wheels[(wheels["kind"] == wc.CASTOR) & (wheels["motor_input"] < 0)]
         if castors.size:
-            shortest = float(np.abs(self.model.offset[castors]).min())
+            shortest = float(np.abs(castors["offset"]).min())
             return (
                 f"the shortest castor has an offset of {shortest:g} m: its pivot settles within {shortest:g} m of travel, "
                 f"which must take longer than the step of {self.dt:g} s"

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,19 @@ class LoadedScenario:
     """The complete scenario as plain numbers, text, lists and mappings: `load_data` makes the same one of it."""
     user_code: tuple[str, ...]
     """Classes of the user's that a run would import, as `/path/file.py:Class`."""
+    tree: Node = field(repr=False, compare=False)
+    """The document with the place of every key."""
+
+    def with_places(self, error: InputError) -> InputError:
+        """An error found after loading (by an engine or a controller), with the file and line of its keys."""
+        placed = []
+        for problem in error.problems:
+            if problem.key and problem.file is None:
+                place = self.tree.nearest(tuple(problem.key.split("."))).place
+                found = place.problem(problem.message)
+                problem = replace(found, key=problem.key)
+            placed.append(problem)
+        return InputError(placed)
 
     @property
     def name(self) -> str:
@@ -146,7 +159,7 @@ def _checked(
     if problems or spec is None:
         raise InputError(_in_order(problems))
     folder = Path.cwd() if file is None else file.parent
-    return LoadedScenario(spec, file, folder, spec.model_dump(mode="json"), tuple(user_code))
+    return LoadedScenario(spec, file, folder, spec.model_dump(mode="json"), tuple(user_code), tree)
 
 
 def _family(tree: Node) -> Family:

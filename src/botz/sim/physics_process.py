@@ -1,4 +1,4 @@
-"""The physics in a process of its own: `python -m botz.sim.physics_process`, started by `botz.run`.
+"""The physics in a process of its own, started by `botz.run`.
 
 A fresh interpreter, so no state of the parent's leaks in and the parent's main module is not run again. It reads its
 orders as one JSON line from standard input and answers with JSON lines on standard output; whatever a user's controller
@@ -32,7 +32,7 @@ REFUSALS_LOGGED = 20
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent tells us; a terminal's Ctrl-C reaches both
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent tells us
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -149,6 +149,3 @@ def failure(error: BotzError) -> dict[str, Any]:
             ]
     return result
 
-
-if __name__ == "__main__":
-    main()

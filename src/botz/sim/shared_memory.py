@@ -66,8 +66,11 @@ def segment_folder() -> Path:
         base = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else Path(tempfile.gettempdir())
     folder = base / f"botz-{os.getuid() if hasattr(os, 'getuid') else os.environ.get('USERNAME', 'user')}"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
-        raise BotzError(f"{folder} belongs to another user; set BOTZ_SHM_DIR to a folder of your own")
+    if hasattr(os, "getuid"):
+        if folder.stat().st_uid != os.getuid():
+            raise BotzError(f"{folder} belongs to another user; set BOTZ_SHM_DIR to a folder of your own")
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
     return folder
 
 
@@ -76,9 +79,19 @@ def process_birth(pid: int) -> int:
     −1 if there is none."""
     if sys.platform == "linux":
         try:
-            return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19])
+            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            return -1 if fields[0] in "ZX" else int(fields[19])  # a dead process may stay on the list
         except (OSError, IndexError, ValueError):
             return -1
+    if sys.platform == "win32":
+        import ctypes
+
+        query_limited_information = 0x1000
+        handle = ctypes.windll.kernel32.OpenProcess(query_limited_information, False, pid)
+        if not handle:
+            return -1
+        ctypes.windll.kernel32.CloseHandle(handle)
+        return 0
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -102,10 +115,11 @@ class Segment:
                 else:
                     os.ftruncate(descriptor, size)
             self._map = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
-        except OSError as error:
-            if create:
-                path.unlink(missing_ok=True)
-            raise BotzError(f"cannot reserve {size} bytes of shared memory in {path.parent}: {error.strerror}") from error
+        except (OSError, ValueError) as error:
+            if not create:
+                raise BotzError(f"{path} is not a run's shared memory ({error})") from error
+            path.unlink(missing_ok=True)
+            raise BotzError(f"cannot reserve {size} bytes of shared memory in {path.parent}: {error}") from error
         finally:
             os.close(descriptor)
         self._bytes = np.frombuffer(self._map, dtype=np.uint8)
@@ -173,7 +187,7 @@ class Segment:
 
     def unlink(self) -> None:
         """Take the segment off the list. Those who have it mapped keep it; what they read no longer changes."""
-        self.path.unlink(missing_ok=True)
+        remove(self.path)
 
     # --- latest state: written by the physics alone --------------------------------------------------------
 
@@ -208,9 +222,8 @@ class Segment:
                 os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
                 break
             except FileExistsError:
-                if lock.exists() and time.time() - lock.stat().st_mtime > 2:
-                    lock.unlink(missing_ok=True)  # its maker was killed
                 time.sleep(0.005)
+        # A lock held for a second belongs to a process that was killed.
         try:
             for index in range(SLOTS_PER_ROBOT * robot, SLOTS_PER_ROBOT * (robot + 1)):
                 pid = int(self.slot_words[index, 1])
@@ -319,5 +332,12 @@ def is_alive(path: Path) -> bool:
 def clean_up() -> None:
     """Remove what runs ended by `kill -9` have left behind."""
     for path in segment_folder().iterdir():
-        if path.suffix != ".lock" and not is_alive(path):
-            path.unlink(missing_ok=True)
+        if not is_alive(path.with_suffix("")):
+            remove(path)
+
+
+def remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except PermissionError:
+        return  # Windows keeps a file that somebody has mapped; a later run removes it

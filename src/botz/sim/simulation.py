@@ -18,7 +18,7 @@ from botz.errors import ControllerError, DivergedError, InputError, Problem
 from botz.scenario.load import LoadedScenario, load
 from botz.scenario.names import closest
 from botz.scenario.schema import UserController
-from botz.sim.snapshots import Snapshot, controller_state, parts_of_world, restore_controller
+from botz.sim.snapshots import Snapshot, controller_state, fixed_parts, parts_of_world, restore_controller
 
 CommandListener = Callable[[int, str, np.ndarray, str], None]
 """Called with step, robot, raw inputs and source whenever the inputs of a robot change."""
@@ -48,8 +48,21 @@ class Simulation:
         self._controllers: dict[str, tuple[Controller, int, str]] = {}
         if with_controllers:
             for name, spec in self.spec.controllers.items():
-                every = max(1, round(1e9 / (spec.rate * self.step_ns)))
+                every = self.spec.time.steps_between(spec.rate)
                 self._controllers[name] = (build_controller(spec, allow_user_code=True, name=name), every, spec.robot)
+        # One generator and one setup for the life of the simulation: what a controller keeps of them stays valid.
+        self._rng = np.random.Generator(np.random.PCG64())
+        self._controller_rngs = {name: np.random.Generator(np.random.PCG64()) for name in self._controllers}
+        self._setups = {
+            name: ControllerSetup(
+                robot=robot,
+                period=every * self.step_ns * 1e-9,
+                rng=self._controller_rngs[name],
+                inputs=tuple(self.inputs.of_robot(robot)),
+                engine=self.engine,
+            )
+            for name, (_, every, robot) in self._controllers.items()
+        }
         self._row = np.empty(self.channels.width)
         self.reset(seed)
 
@@ -63,26 +76,21 @@ class Simulation:
     def reset(self, seed: int | None = None) -> Measured:
         """Back to the start, with another seed where one is given."""
         self.seed = self.spec.seed if seed is None else int(seed)
+        if self.seed < 0:
+            raise InputError(f"the seed is {self.seed}; it must not be negative")
         streams = np.random.SeedSequence(self.seed).spawn(1 + len(self._controllers))
-        self.engine.reset(np.random.Generator(np.random.PCG64(streams[0])))
+        for rng, stream in zip([self._rng, *self._controller_rngs.values()], streams, strict=True):
+            rng.bit_generator.state = np.random.PCG64(stream).state
+        self.engine.reset(self._rng)
         self.step_number = 0
         self._by_hand: set[str] = set()
         self._deadlines: dict[str, int] = {}
-        self._controller_rngs: dict[str, np.random.Generator] = {}
-        self._setups: dict[str, ControllerSetup] = {}
         self._updated_at = -1
-        for (name, (controller, every, robot)), stream in zip(self._controllers.items(), streams[1:], strict=True):
-            rng = np.random.Generator(np.random.PCG64(stream))
-            self._controller_rngs[name] = rng
-            setup = ControllerSetup(
-                robot=robot,
-                period=every * self.step_ns * 1e-9,
-                rng=rng,
-                inputs=tuple(self.inputs.of_robot(robot)),
-                engine=self.engine,
-            )
-            self._setups[name] = setup
+        self._fixed: list[Any] = []
+        for name, (controller, _, _) in self._controllers.items():
+            setup = self._setups[name]
             self._guarded(name, lambda controller=controller, setup=setup: controller.reset(setup))
+            self._fixed += fixed_parts(controller)
         return self.measured()
 
     def step(self, inputs: Mapping[str, Any] | None = None, n: int = 1) -> dict[str, Any]:
@@ -91,14 +99,15 @@ class Simulation:
         `inputs` maps a robot to its command, as {"vivi": {"left/speed": 2.0}}. A robot that is given one leaves its
         controller's hands until `reset`.
         """
+        if n < 1 or int(n) != n:
+            raise InputError(f"n is {n}; it must be a whole number, at least 1")
         for robot, command in (inputs or {}).items():
             self._check_robot(robot)
-            self._by_hand.add(robot)
             self.apply(robot, command, "caller")
+            self._by_hand.add(robot)
         end = self.step_number + int(n)
-        if n < 1:
-            raise InputError(f"n is {n}; it must be at least 1")
         while self.step_number < end:
+            self.expire_commands()
             self.update_controllers()
             self.advance(min(end - self.step_number, self.steps_to_update()), 0, self._row[np.newaxis])
         return self.values()
@@ -125,7 +134,13 @@ class Simulation:
 
     def apply(self, robot: str, command: Mapping[str, Any], source: str) -> None:
         """Let a command take effect at the present step boundary."""
-        self.apply_raw(robot, self.engine.resolve_command(robot, command), source)
+        if not isinstance(command, Mapping):
+            raise InputError(Problem(f"a command is a mapping of names to numbers, not {command!r}", key=robot))
+        try:
+            values = self.engine.resolve_command(robot, command)
+        except (TypeError, ValueError) as error:  # not numbers at all, or lists of unequal lengths
+            raise InputError(Problem(f"a command is a mapping of names to numbers: {error}", key=robot)) from error
+        self.apply_raw(robot, values, source)
 
     def apply_raw(self, robot: str, values: np.ndarray, source: str) -> None:
         span = self.engine.robot_inputs(robot)
@@ -183,9 +198,10 @@ class Simulation:
                     [Problem(str(problem), key=f"controllers.{name}") for problem in error.problems]
                 ) from error
             raise ControllerError(f"controller '{name}' gave a wrong command at t = {self.time:g} s: {error}") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             own_frames = traceback.extract_tb(error.__traceback__)[2:]
-            details = "".join(traceback.format_list(own_frames)) + "".join(traceback.format_exception_only(error))
+            details = "Traceback of the controller (most recent call last):\n"
+            details += "".join(traceback.format_list(own_frames)) + "".join(traceback.format_exception_only(error))
             raise ControllerError(
                 f"controller '{name}' ({spec.type}) failed at t = {self.time:g} s: {type(error).__name__}: {error}",
                 details,
@@ -233,9 +249,13 @@ class Simulation:
 
     # --- complete state ------------------------------------------------------------------------------------
 
+    def _world(self) -> dict[int, Any]:
+        """What controllers may hold without its being their own state."""
+        return parts_of_world(self.engine, *self._setups.values(), *self._controller_rngs.values(), *self._fixed)
+
     def snapshot(self) -> Snapshot:
         """Everything needed to continue bit for bit: engine, randomness, controllers, time."""
-        world = parts_of_world(self.engine, *self._setups.values())
+        world = self._world()
         return Snapshot(
             step=self.step_number,
             seed=self.seed,
@@ -248,25 +268,44 @@ class Simulation:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot of this scenario, in memory or from a recording."""
-        if set(snapshot.engine.arrays) != set(self.engine.state_arrays()) or any(
-            snapshot.engine.arrays[name].shape != array.shape for name, array in self.engine.state_arrays().items()
-        ):
-            raise InputError("this snapshot is of another scenario: its state has other parts or sizes")
+        self._check_fit(snapshot)
         self.reset(snapshot.seed)
-        self.engine.restore(snapshot.engine)
+        try:
+            self.engine.restore(snapshot.engine)
+            for name, rng in self._controller_rngs.items():
+                rng.bit_generator.state = snapshot.controller_rngs[name]
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            self.reset(snapshot.seed)
+            raise InputError(f"this snapshot's random generators are damaged ({error})") from error
         for name, (controller, _, _) in self._controllers.items():
-            state = snapshot.controllers.get(name)
-            if state is None:
-                raise InputError(
-                    f"the snapshot holds no state of controller '{name}'; give it snapshot() and restore() methods "
-                    "that return and take plain data"
-                )
-            restore_controller(controller, state, parts_of_world(self.engine, *self._setups.values()))
-            self._controller_rngs[name].bit_generator.state = snapshot.controller_rngs[name]
+            state = snapshot.controllers[name]
+            self._guarded(
+                name, lambda controller=controller, state=state: restore_controller(controller, state, self._world())
+            )
         self.step_number = snapshot.step
         self._by_hand = set(snapshot.driven_by_hand)
         self._deadlines = dict(snapshot.deadlines)
         self._updated_at = -1
+
+
+    def _check_fit(self, snapshot: Snapshot) -> None:
+        """Refuse a snapshot of another scenario before anything changes."""
+        mine, theirs = self.engine.state_arrays(), snapshot.engine.arrays
+        if set(theirs) != set(mine) or any(
+            not isinstance(theirs[name], np.ndarray) or theirs[name].shape != mine[name].shape
+            or theirs[name].dtype != mine[name].dtype
+            for name in mine
+        ):  # fmt: skip
+            raise InputError("this snapshot is of another scenario: its state has other parts or sizes")
+        named = {*snapshot.driven_by_hand, *dict(snapshot.deadlines)}
+        if not named <= set(self.spec.robots) or set(snapshot.controllers) - set(self.spec.controllers):
+            raise InputError("this snapshot is of another scenario: it has other robots or controllers")
+        for name in self._controllers:
+            if snapshot.controllers.get(name) is None:
+                raise InputError(
+                    f"the snapshot holds no state of controller '{name}'; give it snapshot() and restore() methods "
+                    "that return and take plain data"
+                )
 
 
 def common_stride(strides: list[int]) -> int:

@@ -34,10 +34,20 @@ class Snapshot:
     """Robots under outside commands and the step at which these run out."""
 
 
-def belongs_to_the_world(value: Any, world: dict[int, Any]) -> bool:
-    """Whether a controller's attribute is not its own state: a part of the engine, its setup, or something frozen."""
-    frozen = is_dataclass(value) and value.__dataclass_params__.frozen  # type: ignore[union-attr]
-    return id(value) in world or frozen or isinstance(value, BaseModel | np.random.Generator)
+BIT_GENERATORS = {kind.__name__: kind for kind in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937,
+                                                   np.random.Philox, np.random.SFC64)}  # fmt: skip
+LARGEST_STEP = 1 << 62
+
+
+def fixed_parts(controller: Any) -> list[Any]:
+    """Frozen objects that a controller holds after its reset, as its settings. As long as an attribute holds the very
+    same one it is not state, and a recording need not know how to write it."""
+
+    def is_frozen(value: Any) -> bool:
+        return is_dataclass(value) and bool(value.__dataclass_params__.frozen)  # type: ignore[union-attr]
+
+    values = getattr(controller, "__dict__", {}).values()
+    return [value for value in values if is_frozen(value) or isinstance(value, BaseModel)]
 
 
 def parts_of_world(engine: Any, *more: Any) -> dict[int, Any]:
@@ -47,18 +57,20 @@ def parts_of_world(engine: Any, *more: Any) -> dict[int, Any]:
         parts.append(value)
         if isinstance(value, dict):
             parts.extend(value.values())
-    return {id(part): part for part in parts if not isinstance(part, int | float | str | bool | None)}
+
+    def is_nobodys(part: Any) -> bool:
+        """Python keeps only one of each small number and one empty tuple."""
+        return isinstance(part, int | float | str | None) or (isinstance(part, tuple) and not part)
+
+    return {id(part): part for part in parts if not is_nobodys(part)}
 
 
 def controller_state(controller: Any, world: dict[int, Any]) -> Any:
     own = getattr(controller, "snapshot", None)
     if callable(own):
         return deepcopy(own())
-    return {
-        name: deepcopy(value, dict(world))
-        for name, value in getattr(controller, "__dict__", {}).items()
-        if not belongs_to_the_world(value, world)
-    }
+    attributes = getattr(controller, "__dict__", {})
+    return deepcopy({name: value for name, value in attributes.items() if id(value) not in world}, dict(world))
 
 
 def restore_controller(controller: Any, state: Any, world: dict[int, Any]) -> None:
@@ -67,7 +79,7 @@ def restore_controller(controller: Any, state: Any, world: dict[int, Any]) -> No
     if callable(own):
         own(deepcopy(state))
         return
-    for name in [name for name, value in vars(controller).items() if not belongs_to_the_world(value, world)]:
+    for name in [name for name, value in vars(controller).items() if id(value) not in world]:
         delattr(controller, name)
     vars(controller).update(deepcopy(state, dict(world)))
 
@@ -79,8 +91,10 @@ def to_plain(value: Any) -> Any:
             raise TypeError("an array of objects")
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"array": data, "dtype": value.dtype.str, "shape": list(value.shape)}
+    if isinstance(value, np.random.Generator) and type(value.bit_generator).__name__ in BIT_GENERATORS:
+        return {"generator": to_plain(dict(value.bit_generator.state))}
     if isinstance(value, np.generic):
-        return to_plain(np.asarray(value))
+        return {"scalar": to_plain(np.asarray(value))}
     if isinstance(value, float):
         return {"float": value.hex()}
     if value is None or isinstance(value, bool | int | str):
@@ -104,6 +118,13 @@ def from_plain(value: Any) -> Any:
         if dtype.hasobject:
             raise InputError("a snapshot holds an array of objects: refused")
         return np.frombuffer(base64.b64decode(value["array"]), dtype=dtype).reshape(value["shape"]).copy()
+    if "scalar" in value:
+        return from_plain(value["scalar"])[()]
+    if "generator" in value:
+        state = from_plain(value["generator"])
+        bits = BIT_GENERATORS[state["bit_generator"]]()
+        bits.state = state
+        return np.random.Generator(bits)
     if "float" in value:
         return float.fromhex(value["float"])
     if "tuple" in value:
@@ -136,7 +157,7 @@ def encode(snapshot: Snapshot) -> bytes:
 def decode(data: bytes) -> Snapshot:
     try:
         plain = json.loads(data)
-        return Snapshot(
+        snapshot = Snapshot(
             step=int(plain["step"]),
             seed=int(plain["seed"]),
             engine=EngineState(from_plain(plain["arrays"]), from_plain(plain["rng"])),
@@ -145,5 +166,10 @@ def decode(data: bytes) -> Snapshot:
             driven_by_hand=tuple(plain["driven_by_hand"]),
             deadlines=tuple((str(robot), int(step)) for robot, step in plain["deadlines"]),
         )
-    except (ValueError, KeyError, TypeError) as error:
+        if not all(isinstance(part, dict) for part in (snapshot.engine.arrays, snapshot.engine.rng)):
+            raise ValueError("its state is not a table of arrays")
+        if not all(0 <= number < LARGEST_STEP for number in (snapshot.step, *dict(snapshot.deadlines).values())):
+            raise ValueError(f"step {snapshot.step}")
+        return snapshot
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise InputError(f"this is not a snapshot of a Botz run ({error})") from error

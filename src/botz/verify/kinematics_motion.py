@@ -133,13 +133,14 @@ def steering_against_dop853(samples: int) -> Iterator[Check]:
         why = f"{steering_against_dop853.__doc__} The next term is smaller by about (2 rad/s · h)."
         yield order_check(f"moving steering, {method} against DOP853: order of the error", error, (n, 2 * n), order, 0.2, why)
     # tan'' at the last angle is 2 tan δ (1 + tan² δ) ρ² < 3: error constants of midpoint and Simpson's rules.
+    ends = {method: final_pose(2000, method) for method in ("arc", "rk4")}
     for method, tolerance in (("arc", 3 * time / 24 * 1e-6 * 3), ("rk4", 1e-12 * 20 + 2000 * EPS * 4)):
-        gap = np.abs(final_pose(2000, method) - solved).max()
+        gap = np.abs(ends[method] - solved).max()
         why = f"{steering_against_dop853.__doc__} h = 1 ms: arc C h² with C = T max|θ'''|/24 and its reach, rk4 C h⁴ and 2000 roundings."
         yield close(f"moving steering, {method} against DOP853: final pose", 0.0, gap, tolerance, why)
     heading = -v / (base * rate) * np.log(np.cos(rate * time))
     why = "θ = −v/(L ρ) ln cos(ρ t), exactly; rk4 with h = 1 ms: C h⁴ and 2000 roundings."
-    yield close("moving steering, rk4: heading in closed form [rad]", heading, final_pose(2000, "rk4")[2], 2000 * EPS * 4, why)
+    yield close("moving steering, rk4: heading in closed form [rad]", heading, ends["rk4"][2], 2000 * EPS * 4, why)
 
 
 def steering_reaches_its_target(samples: int) -> Iterator[Check]:

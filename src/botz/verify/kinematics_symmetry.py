@@ -101,7 +101,8 @@ def chunks_give_the_same_bits(samples: int) -> Iterator[Check]:
     del samples
     for method in ("arc", "rk4"):
         final = []
-        for sizes in ((STEPS,), (1,) * STEPS, (7, 13, 1, 29, 50, 3, 97, 100)):
+        uneven = np.diff(np.round(np.array([0.0, 0.03, 0.07, 0.2, 0.37, 0.7, 1.0]) * STEPS).astype(int)).tolist()
+        for sizes in ([STEPS], [1] * STEPS, uneven):
             engine = robots.engine_of(noisy_robots(), method=method, seed=5)
             commanded(engine, 1)
             step = 0

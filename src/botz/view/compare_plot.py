@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ REFERENCE = "#B4BCC4"
 def plot_comparison(comparison: Comparison, path: Path) -> Path:
     """Draw a comparison into `path` (.png, .svg or .pdf) and return it.
 
-    The paths where there are positions, and one axis for each kind of error, whose legend gives RMS and maximum."""
+    The paths where there are positions, and one axis for each kind of error with RMS and maximum in its legend."""
     path = Path(path)
     picture_format(path)
     tracks = _tracks(comparison)
@@ -84,7 +85,7 @@ def _draw_errors(axes: Axes, row: list[tuple[int, Difference, ErrorSeries]]) -> 
         keep = thin(error.values)
         label = f"{difference.name}\nRMS {error.rms:.3g}, max {error.max:.3g}{_unit(error)}"
         style = LINE_STYLES[number // (len(PALETTE) - 1) % len(LINE_STYLES)]
-        look = {"color": _colour(number), "linestyle": style, "linewidth": 1.5, "label": label}
+        look: dict[str, Any] = {"color": _colour(number), "linestyle": style, "linewidth": 1.5, "label": label}
         handles += axes.plot(at[keep], error.values[keep], **look)
         axes.plot(
             at[error.worst], error.max, marker="o", markersize=5, color=_colour(number), markerfacecolor="white"

@@ -128,7 +128,7 @@ def fit_paths(axes: Axes, paths: Sequence[Path2D]) -> None:
 def _draw_path(axes: Axes, path: Path2D, colour: str, label: str, extent: float, order: float) -> Line2D:
     keep = thin(path.points)
     points = np.where(np.isfinite(path.points[keep]), path.points[keep], np.nan)
-    look: dict[str, Any] = {"linewidth": 5.0 if path.reference else 1.9}
+    look: dict[str, Any] = {"linewidth": 4.2 if path.reference else 1.9}
     if path.estimate:
         look = {"linewidth": 1.4, "linestyle": (0, (3, 2)), "alpha": 0.9}
     (line,) = axes.plot(*points.T, color=colour, label=label, zorder=order, solid_capstyle="round", **look)
@@ -137,7 +137,7 @@ def _draw_path(axes: Axes, path: Path2D, colour: str, label: str, extent: float,
         return line
     if path.heading is not None and not path.estimate:
         _draw_bodies(axes, path, colour, extent)
-    mark = {"color": colour, "markersize": 6.5, "zorder": order + 1, "markeredgewidth": 1.6}
+    mark: dict[str, Any] = {"color": colour, "markersize": 6.5, "zorder": order + 1, "markeredgewidth": 1.6}
     axes.plot(*finite[0], marker="o", markerfacecolor="white", **mark)
     axes.plot(*finite[-1], marker="s", **mark)
     return line
@@ -185,7 +185,7 @@ def _name_at_end(axes: Axes, path: Path2D, colour: str) -> None:
     ahead = ahead / length if length > 1e-9 else np.array([0.7, 0.7])
     side = "left" if ahead[0] > -0.4 else "right"
     axes.annotate(
-        path.label, points[-1], xytext=(9 if side == "left" else -9, 11 * float(ahead[1])), textcoords="offset points",
-        horizontalalignment=side, verticalalignment="center", color=colour, fontsize=LABEL_SIZE, fontweight="bold",
-        path_effects=halo(3), zorder=9,
+        path.label, points[-1], xytext=(9 if side == "left" else -9, 11 * float(ahead[1])),
+        textcoords="offset points", horizontalalignment=side, verticalalignment="center", color=colour,
+        fontsize=LABEL_SIZE, fontweight="bold", path_effects=halo(3), zorder=9,
     )  # fmt: skip

@@ -248,7 +248,7 @@ def _draw_row(axes: Axes, recording: Recording, row: Row, colours: Mapping[str, 
         shown = np.where(np.isfinite(values[keep]), values[keep], np.nan)
         if column.channel.local_name == "icr":
             shown[np.abs(shown) > FAR] = np.nan
-        single = {"marker": "o", "markersize": 4} if len(times) == 1 else {}
+        single: dict[str, Any] = {"marker": "o", "markersize": 4} if len(times) == 1 else {}
         axes.plot(times[keep], shown, linewidth=1.5, label=column.name, **look, **single)
     axes.margins(x=0.01, y=0.08)
     handles, labels = axes.get_legend_handles_labels()

@@ -95,8 +95,8 @@ def headings(channel: Channel, values: np.ndarray) -> np.ndarray | None:
 def thin(columns: np.ndarray, limit: int = MOST_POINTS) -> np.ndarray:
     """Indices of at most `limit` samples of `columns` (k) or (k, c) that draw the same picture.
 
-    The samples are cut into equal buckets, and of each one the smallest and the largest value of every column stay,
-    so that no peak is lost, and one that is not finite, so that gaps stay gaps. The first and last sample stay too.
+    The samples are cut into equal buckets. Of each bucket the smallest and the largest value of every column stay,
+    so that no peak is lost, and one that is not finite, so that gaps stay gaps; and the first and last sample.
     """
     columns = columns[:, None] if columns.ndim == 1 else columns
     count, width = columns.shape

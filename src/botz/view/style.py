@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
@@ -55,9 +56,8 @@ def picture_format(path: Path) -> str:
 
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure [inches] whose layout leaves room for every label and outside legend."""
-    figure = Figure(figsize=(width, height), dpi=100, facecolor="white", layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.09, h_pad=0.07, hspace=0.02, wspace=0.02)  # type: ignore[union-attr]
-    return figure
+    layout = ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.07, hspace=0.02, wspace=0.02)
+    return Figure(figsize=(width, height), dpi=100, facecolor="white", layout=layout)
 
 
 def dress(axes: Axes, *, x_label: str = "", y_label: str = "", ticks: int = 6) -> None:
@@ -110,8 +110,8 @@ def set_title(figure: Figure, title: str, *, note: str = "", warning: str = "") 
 
 
 def settle(figure: Figure, title: Text) -> None:
-    """Lay out once and keep it: the title goes above the first axes, and axes that need equal scales can be fitted to
-    their final size."""
+    """Lay out once and keep it: the title goes above the first axes, and axes that need equal scales can be fitted
+    to their final size."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     title.set_x(figure.axes[0].get_position().x0)
@@ -119,9 +119,8 @@ def settle(figure: Figure, title: Text) -> None:
 
 def fit_equal(axes: Axes, low: np.ndarray, high: np.ndarray) -> None:
     """Limits with equal scales that hold both corners and fill settled axes."""
-    box = axes.get_position()
-    width, height = axes.figure.get_size_inches()
-    shape = np.array([box.width * width, box.height * height])
+    box = axes.get_window_extent()
+    shape = np.array([box.width, box.height])
     half = 0.5 * shape * float(np.max((high - low) / shape))
     middle = 0.5 * (low + high)
     axes.set_xlim(middle[0] - half[0], middle[0] + half[0])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import asin, atan2, cos, degrees, hypot, isfinite, pi, remainder, sin
+from math import atan2, cos, degrees, hypot, isfinite, pi, remainder, sin
 from typing import Any
 
 import numpy as np
@@ -13,92 +12,21 @@ from rich.text import Text
 
 from botz.engines.wheel_inverse import inverse_kinematics
 from botz.engines.wheeled_robot import WheeledRobotModel, centre_of_rotation
-from botz.errors import InputError, Problem
 from botz.physics import wheel_constraints as wc
+from botz.view.wheel_example import checked_inputs, settled_pivots
 
-TURN = 2.0
-"""Radius of the example's turn, in lengths of the robot."""
 UNIT_TWISTS = {"forward": (1.0, 0.0, 0.0), "to the left": (0.0, 1.0, 0.0), "turning": (0.0, 0.0, 1.0)}
 SECOND_RATES = {wc.CASTOR: "pivot", wc.SWEDISH: "roller", wc.SPHERICAL: "side"}
-
-
-# --- a motion to show ----------------------------------------------------------------------------------
-
-
-def example_inputs(model: WheeledRobotModel) -> np.ndarray:
-    """Inputs of a motion that shows what the robot can do: the richest one of a few that it can execute.
-
-    First a turn that also moves sideways, then a turn about a point on the fixed axle, wider and wider until the
-    steering reaches it, then a straight motion askew or ahead.
-    """
-    rest = np.zeros(len(model.inputs))
-    for twist in _example_twists(model):
-        found = inverse_kinematics(model, twist, rest)
-        if not found.reason:
-            return found.inputs
-    rest[: model.n_rates] = 1.0
-    return rest
-
-
-def _example_twists(model: WheeledRobotModel) -> list[np.ndarray]:
-    speed = float(f"{model.length:.0e}")
-    centres = [TURN * model.length * np.array([-sin(0.35), cos(0.35)])]
-    fixed = np.flatnonzero(model.kind == wc.FIXED)
-    for reach in (1.0, 1.6, 2.5, 4.0, 8.0):
-        foot = np.array([model.x[fixed[0]], model.y[fixed[0]]]) if fixed.size else np.zeros(2)
-        axle = (
-            np.array([-sin(model.heading[fixed[0]]), cos(model.heading[fixed[0]])])
-            if fixed.size
-            else np.array([0.0, 1.0])
-        )
-        centres.append(foot - axle * (axle @ foot) + axle * TURN * reach * model.length)
-    turns = []
-    for centre in centres:
-        rate = speed / float(np.hypot(*centre))
-        turns.append(np.array([rate * centre[1], -rate * centre[0], rate]))
-    askew = speed * np.array([cos(0.35), sin(0.35), 0.0])
-    return [*turns, askew, np.array([speed, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])]
-
-
-def checked_inputs(model: WheeledRobotModel, inputs: Sequence[float] | np.ndarray | None) -> np.ndarray:
-    """The given inputs, or the example's."""
-    if inputs is None:
-        return example_inputs(model)
-    values = np.asarray(inputs, dtype=float).ravel()
-    if values.size != len(model.inputs) or not np.isfinite(values).all():
-        names = ", ".join(f"{one.name} [{one.unit}]" for one in model.inputs)
-        raise InputError(
-            Problem(f"needs {len(model.inputs)} finite numbers ({names}), got {values.tolist()}", key="inputs")
-        )
-    return values
-
-
-def settled_pivots(model: WheeledRobotModel, twist: np.ndarray) -> np.ndarray:
-    """Pivot angle of every passive castor once it has swung in behind this motion; zero for all other wheels.
-
-    It stands still in the body's frame where its lateral velocity vanishes: |v_p| sin(χ − ψ) + θ' d = 0, χ the direction
-    of the pivot's velocity v_p. Of the solutions the one that trails is stable.
-    """
-    pivots = np.zeros(model.kind.size)
-    for i in np.flatnonzero((model.kind == wc.CASTOR) & ~model.driven):
-        vx, vy = twist[0] - twist[2] * model.y[i], twist[1] + twist[2] * model.x[i]
-        speed, offset = hypot(vx, vy), float(model.offset[i])
-        if speed < 1e-12 or abs(twist[2] * offset) > speed:
-            continue
-        lag = asin(twist[2] * offset / speed)
-        heading = atan2(vy, vx) + (lag if offset < 0 else pi - lag)
-        pivots[i] = remainder(heading - model.heading[i], 2 * pi)
-    return pivots
 
 
 # --- the data ------------------------------------------------------------------------------------------
 
 
 def wheel_report(model: WheeledRobotModel, inputs: np.ndarray | None = None, theta: float = 0.0) -> dict[str, Any]:
-    """Everything that follows from the wheels, ready for JSON: SI units, angles in rad, None where there is nothing.
+    """Everything that follows from the wheels, ready for JSON: SI units, angles in rad, None where none applies.
 
-    `inputs` are the robot's raw inputs (rates, then steering angles), an example's by default; `theta` is the heading
-    of the robot in the world, at which J_q and C_q act on q' = (x', y', θ').
+    `inputs` are the robot's raw inputs (rates, then steering angles), an example's by default; `theta` is the
+    heading of the robot in the world, at which J_q and C_q act on q' = (x', y', θ').
     """
     values = checked_inputs(model, inputs)
     steering = values[model.n_rates :]
@@ -130,13 +58,16 @@ def wheel_report(model: WheeledRobotModel, inputs: np.ndarray | None = None, the
             "rank": rank,
             "twist": _plain(twist),
             "world_velocity": _plain(np.array([*turned, twist[2]])),
-            "slip": [{"row": name, "velocity": float(v)} for name, v in zip(model.row_names, _plain(slip), strict=True)],
+            "slip": [
+                {"row": name, "velocity": velocity}
+                for name, velocity in zip(model.row_names, _plain(slip), strict=True)
+            ],
             "largest_slip": float(np.abs(_plain(slip)).max(initial=0.0)),
         },
         "inverse": [_inverse(model, name, np.array(unit), values) for name, unit in UNIT_TWISTS.items()],
         "icr": _icr(twist),
-        "rates": [_rates(model, i, psi, twist, values) for i in np.flatnonzero(model.kind != wc.SUPPORT)],
-        "free_directions": _plain(model.free_directions()),
+        "rates": [_rates(model, i, psi, twist, values) for i in np.flatnonzero(model.kind != wc.SUPPORT).tolist()],
+        "free_directions": [_plain(one / np.abs(one).max()) for one in model.free_directions()],
     }  # fmt: skip
 
 
@@ -176,7 +107,7 @@ def _wheel(model: WheeledRobotModel, i: int, heading: float) -> dict[str, Any]:
 def _wrapped(angle: float) -> float:
     """The same angle in (−π, π]."""
     angle = remainder(angle, 2 * pi)
-    return angle + 2 * pi if angle <= -pi + 1e-12 else angle
+    return angle + 2 * pi if angle <= -pi + 1e-9 else angle
 
 
 def _inverse(model: WheeledRobotModel, name: str, twist: np.ndarray, present: np.ndarray) -> dict[str, Any]:
@@ -241,96 +172,94 @@ def print_wheel_report(report: dict[str, Any], console: Console) -> None:
         console.print(Text(report["description"], style="bold"))
     if report["source"]:
         console.print(Text(f"Source: {report['source']}", style="dim"))
-    for table in (
-        _wheels_table(report),
-        _matrix_table(report, "J_q", "rolling"),
-        _matrix_table(report, "C_q", "lateral"),
-    ):
-        console.print(table)
+    steering = [f"{one['name']} {_angle(one['value'])}°" for one in report["inputs"] if one["unit"] == "rad"]
+    at = ", ".join([f"θ = {_angle(report['theta'])}°", *steering])
+    _print(console, "Wheels", _wheels_table(report))
+    _print(console, f"J_q, rolling constraints at {at}", _matrix_table(report["J_q"]))
+    _print(console, f"C_q, lateral constraints at {at}", _matrix_table(report["C_q"]))
     console.print(
         Text.assemble(
-            "Degrees of mobility δ_m = ", (str(report["mobility"]), "bold"),
+            "\nMobility δ_m = ", (str(report["mobility"]), "bold"),
             ", steerability δ_s = ", (str(report["steerability"]), "bold"),
             ", manoeuvrability δ_M = ", (str(report["manoeuvrability"]), "bold"),
         )
     )  # fmt: skip
     for direction in report["free_directions"]:
-        console.print(Text(f"Nothing sets the motion {_vector(direction)}: it stays zero", style="yellow"))
-    console.print(_forward_table(report))
-    _print_motion(report, console)
-    console.print(_rates_table(report))
-    console.print(_inverse_table(report))
+        way = "({:.4g} m/s, {:.4g} m/s, {:.4g} rad/s)".format(*direction)
+        console.print(Text(f"Neither a motor nor an axle sets the motion {way}; it stays zero.", style="yellow"))
+    _print(console, "Forward kinematics: body velocity for 1 rad/s of each motor (columns of K)", _forward(report))
+    _print(console, "This motion", _motion(report))
+    _print(console, "Wheels in this motion", _rates_table(report))
+    _print(console, "Inverse kinematics: inputs [rad/s, °] for a velocity of the body", _inverse_table(report))
+    for case in report["inverse"]:
+        if not case["possible"]:
+            console.print(Text(f"{case['motion']}: cannot, {case['reason']}", style="yellow"))
 
 
-def _table(title: str, *columns: str, left: int = 1) -> Table:
-    table = Table(
-        title=title, title_justify="left", title_style="bold", header_style="dim", box=None, pad_edge=False
-    )
+def _print(console: Console, title: str, table: Table) -> None:
+    console.print(Text(f"\n{title}", style="bold"))
+    console.print(table)
+
+
+def _table(*columns: str, left: int = 1, notes: bool = False) -> Table:
+    """Columns of numbers after `left` columns of words; with `notes`, words again in the last one."""
+    table = Table(box=None, pad_edge=False, header_style="dim", show_header=any(columns))
     for number, name in enumerate(columns):
-        table.add_column(name, justify="left" if number < left else "right", no_wrap=number < left)
+        words = number < left or (notes and number == len(columns) - 1)
+        table.add_column(Text(name), justify="left" if words else "right", no_wrap=not words or number < left)
     return table
 
 
 def _wheels_table(report: dict[str, Any]) -> Table:
-    table = _table(
-        "\nWheels", "name", "type", "x [m]", "y [m]", "l [m]", "φ [°]", "α [°]", "ψ [°]", "r [m]", "", left=2
-    )
+    extra = {"offset": "d [m]", "roller_angle": "γ [°]"}
+    shown = [key for key in extra if any(wheel[key] is not None for wheel in report["wheels"])]
+    names = ("x [m]", "y [m]", "l [m]", "φ [°]", "α [°]", "ψ [°]", "r [m]")
+    table = _table("name", "type", "", *names, *(extra[key] for key in shown), left=3)
     for wheel in report["wheels"]:
-        notes = [word for word in ("driven", "steered") if wheel[word]] or ["passive"]
-        if wheel["roller_angle"] is not None:
-            notes.append(f"rollers {degrees(wheel['roller_angle']):.4g}°")
-        if wheel["offset"] is not None:
-            notes.append(f"offset {wheel['offset']:.4g} m")
-        table.add_row(
-            wheel["name"], wheel["type"], *(_number(wheel[key]) for key in ("x", "y", "l")),
-            *(_angle(wheel[key]) for key in ("phi", "alpha", "heading")), _number(wheel["radius"]), ", ".join(notes),
-        )  # fmt: skip
-    table.columns[-1].justify = "left"
+        lengths = (_number(wheel[key]) for key in ("x", "y", "l"))
+        angles = (_angle(wheel[key], 1) for key in ("phi", "alpha", "heading"))
+        details = (_number(wheel[key]) if key == "offset" else _angle(wheel[key]) for key in shown)
+        role = "driven" if wheel["driven"] else "passive"
+        table.add_row(wheel["name"], wheel["type"], role, *lengths, *angles, _number(wheel["radius"]), *details)
     return table
 
 
-def _matrix_table(report: dict[str, Any], key: str, kind: str) -> Table:
-    steering = [f"{one['name']} {_angle(one['value'])}°" for one in report["inputs"] if one["unit"] == "rad"]
-    at = ", ".join([f"θ = {_angle(report['theta'])}°", *steering])
-    table = _table(f"\n{key} of the {kind} constraints ({at})", "wheel", "x'", "y'", "θ'")
-    for name, row in zip(report[key]["rows"], report[key]["matrix"], strict=True):
+def _matrix_table(named: dict[str, Any]) -> Table:
+    table = _table("wheel", "x'", "y'", "θ'")
+    for name, row in zip(named["rows"], named["matrix"], strict=True):
         table.add_row(name, *(_number(value) for value in row))
-    if not report[key]["rows"]:
-        table.add_row("no wheel", "", "", "")
+    if not named["rows"]:
+        table.add_row("(none)", "", "", "")
     return table
 
 
-def _forward_table(report: dict[str, Any]) -> Table:
+def _forward(report: dict[str, Any]) -> Table:
     forward = report["forward"]
-    table = _table("\nForward kinematics: body velocity = K · inputs", "", *forward["columns"])
-    for name, row in zip(("v_x [m/s]", "v_y [m/s]", "θ' [rad/s]"), forward["K"], strict=True):
-        table.add_row(name, *(_number(value) for value in row))
+    table = _table("motor", "v_x [m/s]", "v_y [m/s]", "θ' [rad/s]")
+    for name, column in zip(forward["columns"], zip(*forward["K"], strict=True), strict=True):
+        table.add_row(name, *(_number(value) for value in column))
     return table
 
 
-def _print_motion(report: dict[str, Any], console: Console) -> None:
-    forward = report["forward"]
-    console.print(Text("\nThis motion", style="bold"))
-    given = ", ".join(f"{one['name']} = {one['value']:.4g} {one['unit']}" for one in report["inputs"])
-    console.print(Text(f"inputs: {given}"))
-    console.print(Text(f"body velocity: {_vector(forward['twist'])}"))
-    icr = report["icr"]
-    place = {
-        "point": "({x:.4g}, {y:.4g}) m",
-        "infinity": "at infinity: straight motion",
-        "nowhere": "none: at rest",
-    }
-    found = place[icr["at"]].format(x=icr["x"], y=icr["y"]) if icr["at"] == "point" else place[icr["at"]]
-    console.print(Text(f"centre of rotation: {found}"))
-    if forward["largest_slip"] > 1e-9:
-        rows = [f"{one['row']} {one['velocity']:.4g}" for one in forward["slip"] if abs(one["velocity"]) > 1e-9]
-        console.print(Text(f"the wheels disagree and slip [m/s]: {', '.join(rows)}", style="yellow"))
-    else:
-        console.print(Text("the wheels agree: no slip"))
+def _motion(report: dict[str, Any]) -> Table:
+    forward, icr = report["forward"], report["icr"]
+    table = _table("", "", left=1, notes=True)
+    table.add_row(
+        "inputs", ", ".join(_setting(one["name"], one["value"], one["unit"]) for one in report["inputs"])
+    )
+    velocity = "v_x = {:.4g} m/s, v_y = {:.4g} m/s, θ' = {:.4g} rad/s".format(*forward["twist"])
+    table.add_row("body velocity", velocity)
+    where = {"infinity": "at infinity (straight motion)", "nowhere": "none (at rest)"}
+    place = where.get(icr["at"]) or f"({icr['x']:.4g}, {icr['y']:.4g}) m"
+    table.add_row("centre of rotation", place)
+    slips = [f"{one['row']} {one['velocity']:.4g}" for one in forward["slip"] if abs(one["velocity"]) > 1e-9]
+    slipping = Text(f"the wheels disagree [m/s]: {', '.join(slips)}", style="yellow")
+    table.add_row("slip", slipping if slips else "none: the wheels agree")
+    return table
 
 
 def _rates_table(report: dict[str, Any]) -> Table:
-    table = _table("\nWheels in this motion", "wheel", "rotation [rad/s]", "second [rad/s]", "")
+    table = _table("wheel", "rotation [rad/s]", "second [rad/s]", "", notes=True)
     for rate in report["rates"]:
         notes = ["set by a motor" if rate["set_by_motor"] else "follows"]
         if rate["second_name"]:
@@ -338,28 +267,28 @@ def _rates_table(report: dict[str, Any]) -> Table:
         if rate["settled_heading"] is not None:
             notes.append(f"settles at ψ = {_angle(rate['settled_heading'])}°")
         table.add_row(rate["wheel"], _number(rate["rotation"]), _number(rate["second"]), ", ".join(notes))
-    table.columns[-1].justify = "left"
     return table
 
 
 def _inverse_table(report: dict[str, Any]) -> Table:
-    table = _table("\nInverse kinematics", "motion", "velocity", "inputs", left=2)
-    table.columns[-1].justify = "left"
-    for case in report["inverse"]:
-        units = {one["name"]: one["unit"] for one in report["inputs"]}
-        answer = ", ".join(f"{name} = {v:.4g} {units[name]}" for name, v in (case["inputs"] or {}).items())
-        text = Text(answer) if case["possible"] else Text(f"cannot: {case['reason']}", style="yellow")
-        table.add_row(case["motion"], "(" + ", ".join(f"{v:g}" for v in case["twist"]) + ")", text)
+    units = ("1 m/s", "1 m/s", "1 rad/s")
+    cases = report["inverse"]
+    table = _table("input", *(f"{case['motion']} {unit}" for case, unit in zip(cases, units, strict=True)))
+    for one in report["inputs"]:
+        values = [case["inputs"][one["name"]] if case["possible"] else None for case in cases]
+        shown = ["–" if v is None else f"{_angle(v)}°" if one["unit"] == "rad" else _number(v) for v in values]
+        table.add_row(one["name"], *shown)
     return table
 
 
-def _vector(twist: Sequence[float]) -> str:
-    return "v_x = {:.4g} m/s, v_y = {:.4g} m/s, θ' = {:.4g} rad/s".format(*twist)
+def _setting(name: str, value: float, unit: str) -> str:
+    """One input with its unit, angles in degrees."""
+    return f"{name} = {_angle(value)}°" if unit == "rad" else f"{name} = {value:.4g} {unit}"
 
 
 def _number(value: float | None) -> str:
     return "" if value is None or not isfinite(value) else f"{value:.4g}"
 
 
-def _angle(value: float | None) -> str:
-    return "" if value is None else f"{round(degrees(value), 2) + 0.0:g}"
+def _angle(value: float | None, digits: int = 2) -> str:
+    return "" if value is None else f"{round(degrees(value), digits) + 0.0:g}"
