@@ -109,7 +109,14 @@ def degrees_table() -> str:
         inputs = ", ".join(f"`{one.name}`" for one in model.inputs)
         moves = capability.motion.value if capability else "no controller of poses can drive it"
         rows.append(
-            [f"`{name}`", str(degrees.mobility), str(degrees.steerability), str(degrees.manoeuvrability), inputs, moves]
+            [
+                f"`{name}`",
+                str(degrees.mobility),
+                str(degrees.steerability),
+                str(degrees.manoeuvrability),
+                inputs,
+                moves,
+            ]
         )
     return markdown(["robot", "δ_m", "δ_s", "δ_M", "inputs", "how it moves"], rows)
 
@@ -118,7 +125,7 @@ def bench_table(result: dict[str, Any]) -> str:
     rows = []
     for one in result["results"]:
         target = "" if one["target"] is None else f"{'≤' if one['unit'] == 's' else '≥'} {number(one['target'])}"
-        ratio = "" if one["ratio"] is None else f"{one['ratio']:.0f} × a {one['peer']}"
+        ratio = "" if one["ratio"] is None else f"{one['ratio']:.2g} × a {one['peer']}"
         rows.append([one["metric"], f"{number(one['value'])} {one['unit']}", target, ratio])
     return f"On {result['machine']}:\n\n" + markdown(["measured", "value", "target", "peer in the same run"], rows)
 
@@ -126,7 +133,7 @@ def bench_table(result: dict[str, Any]) -> str:
 def number(value: float) -> str:
     if value >= 1e6:
         return f"{value / 1e6:.3g} million"
-    return f"{round(value, 1 - len(str(int(value)))):,.0f}" if value >= 1000 else f"{value:.2g}"
+    return f"{float(f'{value:.2g}'):,.0f}" if value >= 100 else f"{value:.2g}"
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import os
 import re
@@ -21,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 NOT_RUN = re.compile(r"<!-- not run: (.+?) -->")
+NEEDS = re.compile(r"<!-- needs: (\w+) -->")
 MISTAKES = "<!-- has mistakes -->"
 FILE_NAME = re.compile(r"#\s*([\w-]+\.(?:yaml|py|csv))\b")
 EXIT_CODE = re.compile(r"\s+# exit code (\d+)$")
@@ -44,7 +46,13 @@ class Block:
     line: int
     not_run: str = ""
     """Why it is not carried out; empty where it is."""
+    needs: str = ""
+    """A package of an extra without which it cannot be carried out."""
     has_mistakes: bool = False
+
+    @property
+    def possible(self) -> bool:
+        return not self.needs or importlib.util.find_spec(self.needs) is not None
 
     @property
     def file(self) -> str:
@@ -68,9 +76,17 @@ def blocks_of(page: Path) -> list[Block]:
             continue
         end = lines.index("```", at + 1)
         before = next((line for line in reversed(lines[:at]) if line.strip()), "")
-        reason = NOT_RUN.fullmatch(before.strip())
-        text = "\n".join(lines[at + 1 : end]) + "\n"
-        found.append(Block(lines[at][3:].strip(), text, at + 1, reason[1] if reason else "", before.strip() == MISTAKES))
+        reason, needs = NOT_RUN.fullmatch(before.strip()), NEEDS.fullmatch(before.strip())
+        found.append(
+            Block(
+                language=lines[at][3:].strip(),
+                text="\n".join(lines[at + 1 : end]) + "\n",
+                line=at + 1,
+                not_run=reason[1] if reason else "",
+                needs=needs[1] if needs else "",
+                has_mistakes=before.strip() == MISTAKES,
+            )
+        )
         at = end + 1
     return found
 
@@ -142,7 +158,9 @@ class Reader:
             programs.mkdir()
             for name, arguments in (("botz", "-m botz "), ("python", "")):
                 script = programs / name
-                script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments}"$@"\n', encoding="utf-8")
+                script.write_text(
+                    f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments}"$@"\n', encoding="utf-8"
+                )
                 script.chmod(0o755)
         sources = str(Path(botz.__file__).parents[1])
         return os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": sources}

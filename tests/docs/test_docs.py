@@ -26,7 +26,6 @@ def name_of(page: Path) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_page_does_what_it_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("mcap_ros2")  # the page on recordings opens one without Botz
     if sys.platform == "win32":
         pytest.skip("the pages show commands of a POSIX shell")
     folder = tmp_path / "reader"
@@ -37,11 +36,11 @@ def test_page_does_what_it_shows(page: Path, tmp_path: Path, monkeypatch: pytest
     reader = Reader(folder)
     for block in blocks_of(page):
         assert block.language in LANGUAGES, f"{page}:{block.line}: language {block.language!r}"
-        if not block.not_run:
+        if not block.not_run and block.possible:
             try:
                 reader.follow(block)
             except (Exception, SystemExit) as error:
-                pytest.fail(f"{name_of(page)}:{block.line}: {type(error).__name__}: {error}")
+                pytest.fail(f"{name_of(page)}:{block.line}: {type(error).__name__}: {error}", pytrace=False)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -91,7 +90,9 @@ def test_every_page_is_in_the_index() -> None:
 
 
 def test_citations_and_references_agree() -> None:
-    entries = set(re.findall(r"^@\w+\{([\w-]+),", (ROOT / "docs" / "references.bib").read_text("utf-8"), re.MULTILINE))
+    entries = set(
+        re.findall(r"^@\w+\{([\w-]+),", (ROOT / "docs" / "references.bib").read_text("utf-8"), re.MULTILINE)
+    )
     sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.yaml"), *PAGES]
     cited = {key for file in sources for key in CITATION.findall(file.read_text(encoding="utf-8"))}
     assert cited - entries == set(), "cited, but not in docs/references.bib"

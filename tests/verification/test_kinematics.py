@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mutated_kinematics as mutated
 import pytest
 
 import botz
@@ -15,8 +16,6 @@ from botz.errors import InputError
 from botz.verify import checks
 from botz.verify.kinematics import FUNCTIONS
 
-sys.path.insert(0, str(Path(__file__).parent))
-import mutated_kinematics as mutated
 
 KEYS = ["name", "expected", "measured", "tolerance", "passed", "skipped"]
 
@@ -26,7 +25,9 @@ def test_checks_pass(function):
     found = checks.make(function, checks.FAST)
     assert found
     for check in found:
-        assert check.passed, f"{check.name}: {check.measured}, expected {check.expected} ± {check.tolerance}\n{check.why}"
+        assert check.passed, (
+            f"{check.name}: {check.measured}, expected {check.expected} ± {check.tolerance}\n{check.why}"
+        )
         assert check.why, check.name
 
 

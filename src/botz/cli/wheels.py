@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from botz.cli.common import AsJson, console, print_json
 from botz.errors import InputError, Problem
+from botz.scenario.names import closest
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from botz.engines.wheeled_robot import WheeledRobotModel
 
 
 def register(app: typer.Typer) -> None:
@@ -18,6 +24,10 @@ def register(app: typer.Typer) -> None:
 def wheels(
     robot: Annotated[str, typer.Argument(help="A robot of the library, or a robot file.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Drawing: PNG, SVG or PDF; ROBOT.png by default.")] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="NAME=VALUE", help="An input of the motion shown, as left/speed='60 rpm'."),
+    ] = None,
     heading: Annotated[str, typer.Option(help="Heading θ of the robot for J_q and C_q, as '30 deg'.")] = "0",
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
@@ -39,11 +49,28 @@ def wheels(
         model = WheeledRobotModel(loaded.spec)
     except ValueError as error:
         raise InputError(Problem(str(error), file=loaded.file)) from error
-    report = wheel_report(model, theta=to_si(heading, "rad"))
-    picture = draw_robot(model, out or Path(f"{Path(robot).stem}.png"), title=Path(robot).stem)
+    values = chosen_inputs(model, inputs) if inputs else None
+    report = wheel_report(model, values, theta=to_si(heading, "rad"))
+    picture = draw_robot(model, out or Path(f"{Path(robot).stem}.png"), inputs=values, title=Path(robot).stem)
     report["drawing"] = str(picture)
     if as_json:
         print_json(report)
     else:
         print_wheel_report(report, console())
         print(f"drawing: {picture}")
+
+
+def chosen_inputs(model: WheeledRobotModel, texts: list[str]) -> np.ndarray:
+    """The inputs named on the command line; the others are zero."""
+    import numpy as np
+
+    from botz.scenario.units import to_si
+
+    units = {one.name: one.unit for one in model.inputs}
+    values = dict.fromkeys(units, 0.0)
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or name not in units:
+            raise InputError(Problem(f"unknown input {name!r}{closest(name, units)}; write NAME=VALUE", key="--input"))
+        values[name] = to_si(value, units[name])
+    return np.array(list(values.values()))

@@ -12,6 +12,12 @@ from math import acos, atan2, cos, hypot, pi, sin, sqrt
 from botz.control.planar import Pose, on_arc, relative
 
 TURN = {"L": 1.0, "S": 0.0, "R": -1.0}
+ONE_CIRCLE = 1e-9
+"""Distance of two centres, in radii, at which they are one: the line between them has no direction then."""
+ROUNDING = 1e-14
+"""Circles that touch may come out this much nearer or farther apart, in radii."""
+NO_TURN = 2e-7
+"""A turn this little short of a full one is none [rad]: what ROUNDING makes of the direction of a tangent."""
 
 
 @dataclass(frozen=True)
@@ -73,18 +79,20 @@ def _pieces(word: str, x: float, y: float, heading: float) -> tuple[float, float
     dx, dy = x - side * sin(heading), y + side * cos(heading) - 1.0
     distance, bearing = hypot(dx, dy), atan2(dy, dx)
     if word == "LSL":
+        if distance < ONE_CIRCLE:
+            return _turn(heading), 0.0, 0.0
         return _turn(bearing), distance, _turn(heading - bearing)
     if word == "LSR":
         # The line crosses between the circles; its length is that of the inner tangent.
-        if distance < 2.0:
+        if distance < 2.0 - ROUNDING:
             return None
-        straight = sqrt(distance * distance - 4.0)
+        straight = sqrt(max(0.0, distance * distance - 4.0))
         direction = bearing + atan2(2.0, straight)
         return _turn(direction), straight, _turn(direction - heading)
-    if distance > 4.0:
+    if distance > 4.0 + ROUNDING:
         return None
     # LRL: the three centres are the corners of a triangle with sides 2, 2 and the distance.
-    corner = acos(0.25 * distance)
+    corner = acos(min(1.0, 0.25 * distance))
     first = bearing + corner + 0.5 * pi
     middle = pi + 2.0 * corner
     return _turn(first), middle, _turn(heading - first + middle)
@@ -93,4 +101,4 @@ def _pieces(word: str, x: float, y: float, heading: float) -> tuple[float, float
 def _turn(angle: float) -> float:
     """Angle in [0, 2π); what rounding left just below a full turn is none at all."""
     angle %= 2.0 * pi
-    return 0.0 if 2.0 * pi - angle < 1e-9 else angle
+    return 0.0 if 2.0 * pi - angle < NO_TURN else angle

@@ -39,7 +39,7 @@ class Polyline:
     def point(self, distance: float) -> Point:
         """Where the path is after `distance`; beyond its end it goes on straight."""
         distance = self.on_loop(distance)
-        i = min(max(bisect_right(self.at_vertex, distance) - 1, 0), len(self.vertices) - 2)
+        i = self._segment(distance)
         (ax, ay), (bx, by) = self.vertices[i], self.vertices[i + 1]
         length = self.at_vertex[i + 1] - self.at_vertex[i]
         fraction = (distance - self.at_vertex[i]) / length if length > 0.0 else 0.0
@@ -51,30 +51,37 @@ class Polyline:
         The window lets a path cross itself; of several points equally near the first one counts.
         """
         best, least = since, float("inf")
-        at, last = since, since + window
+        place = self.on_loop(since)
+        left = window
+        i = self._segment(place)
         while True:
-            place = self.on_loop(at)
-            i = min(max(bisect_right(self.at_vertex, place) - 1, 0), len(self.vertices) - 2)
-            stop = min(last, at + self.at_vertex[i + 1] - place)
-            along, distance = _nearest_between(x, y, self.point(at), self._before(stop, i), stop - at)
+            a, b = self.vertices[i], self.vertices[i + 1]
+            begin = max(0.0, place - self.at_vertex[i])
+            end = min(self.at_vertex[i + 1] - self.at_vertex[i], begin + left)
+            along, distance = _nearest_between(x, y, a, b, begin, end)
             if distance < least - 1e-12:
-                best, least = at + along, distance
-            if stop >= last - 1e-12 or (not self.loop and stop >= self.length):
+                best, least = since + (window - left) + along - begin, distance
+            left -= end - begin
+            i += 1
+            if i == len(self.vertices) - 1:
+                if not self.loop:
+                    return best
+                i = self._segment(self.loop_from)
+            if left <= 1e-12:
                 return best
-            at = stop
+            place = self.at_vertex[i]
 
-    def _before(self, distance: float, segment: int) -> Point:
-        """End of a stretch that lies within `segment`; at a vertex, the vertex itself."""
-        place = self.on_loop(distance)
-        if abs(place - self.at_vertex[segment + 1]) < 1e-12 or place < self.at_vertex[segment]:
-            return self.vertices[segment + 1]
-        return self.point(distance)
+    def _segment(self, distance: float) -> int:
+        """Number of the line on which the path is after `distance`."""
+        return min(max(bisect_right(self.at_vertex, distance) - 1, 0), len(self.vertices) - 2)
 
 
-def _nearest_between(x: float, y: float, a: Point, b: Point, length: float) -> tuple[float, float]:
-    """Distance from a along the line to b of the point nearest to (x, y), and how far it is."""
-    if length <= 0.0:
+def _nearest_between(x: float, y: float, a: Point, b: Point, begin: float, end: float) -> tuple[float, float]:
+    """On the line from a towards b, between two distances from a: the distance of the point nearest to (x, y), and
+    how far away that is."""
+    length = hypot(b[0] - a[0], b[1] - a[1])
+    if length == 0.0:
         return 0.0, hypot(x - a[0], y - a[1])
     dx, dy = (b[0] - a[0]) / length, (b[1] - a[1]) / length
-    along = min(length, max(0.0, (x - a[0]) * dx + (y - a[1]) * dy))
+    along = min(end, max(begin, (x - a[0]) * dx + (y - a[1]) * dy))
     return along, hypot(x - a[0] - along * dx, y - a[1] - along * dy)

@@ -34,6 +34,7 @@ class Waypoints(PoseController):
         super().__init__(spec.measured)
         self.spec = spec
         self.points = [(float(x), float(y)) for x, y in spec.points]
+        self.loop = spec.loop and len(set(self.points)) > 1
 
     def reset(self, setup: ControllerSetup) -> None:
         super().reset(setup)
@@ -64,7 +65,7 @@ class Waypoints(PoseController):
 
     def _from_point_to_point(self, pose: Pose) -> Twist:
         limits = self.spec.limits
-        last = not self.spec.loop and self.next_point == len(self.points) - 1
+        last = not self.loop and self.next_point == len(self.points) - 1
         x, y = self.points[self.next_point]
         distance = hypot(x - pose[0], y - pose[1])
         if distance <= (STOP if last else max(STOP, limits.speed * self.period)):
@@ -74,7 +75,7 @@ class Waypoints(PoseController):
             self.next_point = (self.next_point + 1) % len(self.points)
             x, y = self.points[self.next_point]
             distance = hypot(x - pose[0], y - pose[1])
-            last = not self.spec.loop and self.next_point == len(self.points) - 1
+            last = not self.loop and self.next_point == len(self.points) - 1
         if distance == 0.0:
             return REST
         speed = min(limits.speed, self.gain(APPROACH) * distance) if last else limits.speed
@@ -88,7 +89,7 @@ class Waypoints(PoseController):
         if not self.start:
             self.start = [pose[0], pose[1]]
         if self._path is None:
-            self._path = Polyline((self.start[0], self.start[1]), self.points, loop=self.spec.loop)
+            self._path = Polyline((self.start[0], self.start[1]), self.points, loop=self.loop)
         path, lookahead = self._path, self.spec.lookahead
         if self.stage == FOLLOW:
             self.progress = path.on_loop(path.nearest(pose[0], pose[1], self.progress, 2.0 * lookahead))

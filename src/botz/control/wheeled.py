@@ -63,10 +63,10 @@ class PoseController:
         """1 when the wheels stand as the twist needs them, nearly 0 when they are far from it."""
         model = self.model
         wanted = np.array([measured[f"{name}/angle_command"] for name in model.steering_names])
-        array = np.array(twist)
         size = hypot(twist[0], twist[1]) + abs(twist[2]) * model.length
         for group in range(model.n_steering):
-            wanted[group] = steering_for(model, group, array, float(wanted[group]), size)[0]
+            middle, limit = model.group_mid[group], model.group_limit[group]
+            wanted[group] = steering_for(middle, limit, *twist, wanted[group], size)[0]
         worst = 0.0
         for wheel, group in enumerate(model.group_of_wheel.tolist()):
             if group in self._slow_groups:

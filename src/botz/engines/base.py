@@ -57,6 +57,9 @@ class ChannelTable:
             offset += channel.size
         self.width = offset
         self._by_name = {channel.name: channel for channel in self.channels}
+        self._of_robot: dict[str, list[Channel]] = {}
+        for channel in self.channels:
+            self._of_robot.setdefault(channel.robot, []).append(channel)
 
     def __iter__(self) -> Iterator[Channel]:
         return iter(self.channels)
@@ -80,7 +83,24 @@ class ChannelTable:
         return columns if self._by_name[name].components else columns[..., 0]
 
     def of_robot(self, robot: str) -> list[Channel]:
-        return [channel for channel in self.channels if channel.robot == robot]
+        return self._of_robot.get(robot, [])
+
+    def span_of_robot(self, robot: str) -> slice:
+        """Where a robot's channels lie; those of one robot are declared together."""
+        own = self.of_robot(robot)
+        return slice(self.slices[own[0].name].start, self.slices[own[-1].name].stop) if own else slice(0, 0)
+
+
+def command_numbers(value: Any, size: int, key: str) -> np.ndarray:
+    """A command's value as `size` finite numbers, or InputError naming its key."""
+    try:
+        numbers = np.asarray(value, dtype=float).ravel()
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.size != size or not np.isfinite(numbers).all():
+        needed = "one finite number" if size == 1 else f"{size} finite numbers"
+        raise InputError(Problem(f"needs {needed}, got {value!r}", key=key))
+    return numbers
 
 
 # --- how robots look to the rest of the robotics world -----------------------------------------------
@@ -204,7 +224,4 @@ class Engine(ABC):
 
     def robot_inputs(self, robot: str) -> slice:
         """Where the raw inputs of `robot` lie in `inputs`."""
-        own = self.inputs_table.of_robot(robot)
-        if not own:
-            return slice(0, 0)
-        return slice(self.inputs_table.slices[own[0].name].start, self.inputs_table.slices[own[-1].name].stop)
+        return self.inputs_table.span_of_robot(robot)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from botz.engines.base import Channel, ChannelTable, Engine, JointView, PoseView, RosView
+from botz.engines.base import Channel, ChannelTable, Engine, JointView, PoseView, RosView, command_numbers
 from botz.engines.kinematics_kernel import ARC, RK4, advance_robots, observe_row
 from botz.engines.kinematics_records import build_records, state_of
 from botz.engines.wheel_inverse import inverse_kinematics
@@ -37,7 +37,8 @@ class KinematicsEngine(Engine):
                 problems.append(Problem(str(error), key=f"robots.{name}"))
         if problems:
             raise InputError(problems)
-        self.records = build_records(list(self.robots.values()), list(scenario.robots.values()), scenario.time.step_ns)
+        models, placed = list(self.robots.values()), list(scenario.robots.values())
+        self.records = build_records(models, placed, scenario.time.step_ns)
         self.state = state_of(self.records)
         self.channels = ChannelTable([c for name in self.robots for c in self._channels(name)])
         self.inputs_table = ChannelTable(
@@ -48,6 +49,11 @@ class KinematicsEngine(Engine):
             ]
         )
         self.inputs = np.zeros(self.inputs_table.width)
+        self._input_names = {name: [one.name for one in robot.inputs] for name, robot in self.robots.items()}
+        self._wheels_of = {
+            name: slice(int(own["wheel_start"]), int(own["wheel_stop"]))
+            for name, own in zip(self.robots, self.records.robots, strict=True)
+        }
         self.views = tuple(view for name in self.robots for view in self._views(name))
         self._rng = np.random.default_rng(0)
         self._noisy = self.records.robots[self.records.robots["has_noise"]]
@@ -62,11 +68,15 @@ class KinematicsEngine(Engine):
         found = [
             Channel(f"{name}/pose", "m, m, rad", "true pose in the world", POSE),
             Channel(f"{name}/twist", "m/s, m/s, rad/s", "velocity in the body's axes", TWIST),
-            Channel(f"{name}/icr", "m", "instantaneous centre of rotation in the world; NaN when not turning", ("x", "y")),
+            Channel(
+                f"{name}/icr", "m", "instantaneous centre of rotation in the world; NaN when not turning", ("x", "y")
+            ),
             Channel(f"{name}/odometry/pose", "m, m, rad", "pose by dead reckoning from the encoders", POSE),
             Channel(f"{name}/odometry/twist", "m/s, m/s, rad/s", "velocity from the encoders", TWIST),
         ]
-        found += [Channel(f"{name}/{one.name}_command", one.unit, f"command: {one.description}") for one in robot.inputs]
+        found += [
+            Channel(f"{name}/{one.name}_command", one.unit, f"command: {one.description}") for one in robot.inputs
+        ]
         for wheel, kind in zip(robot.wheel_names, robot.kind, strict=True):
             if kind == wc.SUPPORT:
                 continue
@@ -128,8 +138,8 @@ class KinematicsEngine(Engine):
         )  # fmt: skip
 
     def _noise(self, step: int, n: int) -> np.ndarray:
-        """Random numbers for the encoder readings in these steps. They are used in the order of steps and robots, so
-        that cutting a run into other pieces does not change it."""
+        """Random numbers for the encoder readings in these steps. They are used in the order of steps and robots,
+        so that cutting a run into other pieces does not change it."""
         if not self._noisy.size:
             return self._no_noise
         every = self._noisy["odometry_every"]
@@ -157,27 +167,20 @@ class KinematicsEngine(Engine):
         return [*super().command_layout(robot), ("twist", 3)]
 
     def resolve_command(self, robot: str, command: Mapping[str, Any]) -> np.ndarray:
-        model = self.robots[robot]
         values = self.inputs[self.robot_inputs(robot)].copy()
-        names = [one.name for one in model.inputs]
+        names = self._input_names[robot]
         for name, value in command.items():
             if name == "twist":
                 values = self.inputs_for_twist(robot, value)
             elif name in names:
-                number = np.asarray(value, dtype=float)
-                if number.size != 1 or not np.isfinite(number).all():
-                    raise InputError(Problem(f"needs one finite number, got {value!r}", key=f"{robot}/{name}"))
-                values[names.index(name)] = number.item()
+                values[names.index(name)] = command_numbers(value, 1, f"{robot}/{name}")[0]
             else:
                 raise InputError(Problem(f"unknown command {name!r}{closest(name, [*names, 'twist'])}", key=robot))
         return values
 
     def inputs_for_twist(self, robot: str, twist: Any) -> np.ndarray:
-        wanted = np.asarray(twist, dtype=float).ravel()
-        if wanted.size != 3 or not np.isfinite(wanted).all():
-            raise InputError(Problem(f"needs three finite numbers (vx, vy, yaw rate), got {twist!r}", key=f"{robot}/twist"))
-        own = self.records.robots[list(self.robots).index(robot)]
-        pivots = self.state.second[own.wheel_start : own.wheel_stop]
+        wanted = command_numbers(twist, 3, f"{robot}/twist (vx, vy, yaw rate)")
+        pivots = self.state.second[self._wheels_of[robot]]
         found = inverse_kinematics(self.robots[robot], wanted, self.inputs[self.robot_inputs(robot)], pivots)
         if found.reason:
             near = ", ".join(f"{value:.4g}" for value in found.twist)
@@ -197,7 +200,7 @@ class KinematicsEngine(Engine):
         if castors.size:
             shortest = float(np.abs(castors["offset"]).min())
             return (
-                f"the shortest castor has an offset of {shortest:g} m: its pivot settles within {shortest:g} m of travel, "
-                f"which must take longer than the step of {self.dt:g} s"
+                f"the shortest castor has an offset of {shortest:g} m: its pivot settles within {shortest:g} m of "
+                f"travel, which must take longer than the step of {self.dt:g} s"
             )
         return "kinematic robots have no stiffness; look for a command that grows without bound"

@@ -1,13 +1,12 @@
 """The compiled loop of the engine `kinematics`, on the records of kinematics_records.py.
 
-What depends on steering angles only, the matrix K(β) with ξ = K u, is kept until an angle changes: a robot with fixed
-wheels, or one that holds its steering, then costs a small product and one arc a step.
+What depends on steering angles only, the matrix K(β) with ξ = K u, is kept until an angle changes: a robot with
+fixed wheels, or one that holds its steering, then costs a small product and one arc a step.
 """
 
 from __future__ import annotations
 
 from math import cos, floor, sin
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -31,20 +30,15 @@ from botz.physics.wheel_constraints import (
 
 ARC, RK4 = 0, 1
 
-
-class Solver(NamedTuple):
-    """What finding K takes besides the robot: passed on together, touched only when an angle has changed."""
-
-    equations: np.ndarray
-    system: np.ndarray
-    scratch: np.ndarray
-    inverse: np.ndarray
+inner = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""For functions that only other compiled ones call: the cache keeps them as parts of their callers, and they do
+without the code that would unpack Python's objects for them."""
 
 
 # --- geometry: from angles to K ------------------------------------------------------------------------------
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def point_wheel(wheel, psi):
     """Both rows of a wheel that heads along `psi`; a Swedish wheel's rows are those of its rollers."""
     wheel.psi = psi
@@ -54,7 +48,7 @@ def point_wheel(wheel, psi):
     lateral[0], lateral[1], lateral[2] = lateral_row(wheel.x, wheel.y, heading, wheel.offset)
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def wheel_heading(robot, wheel, groups):
     """Heading of a wheel in the body's frame, at the angles of the present stage."""
     if wheel.group >= 0:
@@ -71,12 +65,13 @@ def wheel_heading(robot, wheel, groups):
     return wheel.heading
 
 
-@njit(cache=True, error_model="numpy")
-def gain_matrix(robot, wheels, motors, solver, with_slip):
+@inner
+def gain_matrix(robot, wheels, motors, equations, room, with_slip):
     """K = A⁺ B from the wheels' rows; slip makes a wheel's equation (rolling row) / (1 − s) ξ = r ω."""
-    equations, system, inverse = solver.equations, solver.system, solver.inverse
     first = robot.equation_start
     count = robot.equation_stop - first
+    # `room` is made for the largest robot: this one uses a corner of each of its matrices.
+    system, scratch, inverse = room[0, :count], room[1], room[2]
     for m in range(count):
         for axis in range(3):
             system[m, axis] = 0.0
@@ -93,7 +88,7 @@ def gain_matrix(robot, wheels, motors, solver, with_slip):
         if m >= 0:
             for axis in range(3):
                 system[m, axis] += wheel.lateral_weight * wheel.lateral[axis]
-    pseudo_inverse3(system[:count], robot.length, solver.scratch, inverse)
+    pseudo_inverse3(system, robot.length, scratch, inverse)
     for j in range(robot.motor_start, robot.motor_stop):
         gain = motors[j].gain if with_slip else motors[j].nominal_gain
         gain[0], gain[1], gain[2] = 0.0, 0.0, 0.0
@@ -105,7 +100,7 @@ def gain_matrix(robot, wheels, motors, solver, with_slip):
                 gain[axis] += inverse[axis, m] * equation.factor
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def angles_changed(robot, wheels, groups):  # -> whether K must be found again
     """Compares the angles of the present stage to those that rows and gains belong to."""
     changed = not robot.valid
@@ -125,8 +120,8 @@ def angles_changed(robot, wheels, groups):  # -> whether K must be found again
     return changed
 
 
-@njit(cache=True, error_model="numpy")
-def refresh_geometry(robot, wheels, groups, motors, solver):
+@inner
+def refresh_geometry(robot, wheels, groups, motors, equations, room):
     """Rows and K at the angles of the present stage, if one that they depend on has changed."""
     if not angles_changed(robot, wheels, groups):
         return
@@ -136,10 +131,9 @@ def refresh_geometry(robot, wheels, groups, motors, solver):
         wheel = wheels[i]
         wheel.cached_second = wheel.stage_second
         point_wheel(wheel, wheel_heading(robot, wheel, groups))
-    gain_matrix(robot, wheels, motors, solver, False)
-    if robot.has_slip:
-        gain_matrix(robot, wheels, motors, solver, True)
-    else:
+    for with_slip in range(2 if robot.has_slip else 1):
+        gain_matrix(robot, wheels, motors, equations, room, with_slip == 1)
+    if not robot.has_slip:
         for j in range(robot.motor_start, robot.motor_stop):
             for axis in range(3):
                 motors[j].gain[axis] = motors[j].nominal_gain[axis]
@@ -149,7 +143,7 @@ def refresh_geometry(robot, wheels, groups, motors, solver):
 # --- rates at one instant ------------------------------------------------------------------------------------
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def stage_now(robot, wheels, groups):
     """The present angles are the ones to compute rates at."""
     for g in range(robot.group_start, robot.group_stop):
@@ -158,7 +152,7 @@ def stage_now(robot, wheels, groups):
         wheels[i].stage_second = wheels[i].second
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def stage_after(robot, wheels, groups, time):
     """The angles after `time` at the present rates are the ones to compute rates at."""
     for g in range(robot.group_start, robot.group_stop):
@@ -167,10 +161,10 @@ def stage_after(robot, wheels, groups, time):
         wheels[i].stage_second = wheels[i].second + time * wheels[i].second_rate
 
 
-@njit(cache=True, error_model="numpy")
-def robot_rates(robot, wheels, groups, motors, solver, inputs):  # -> twist
+@inner
+def robot_rates(robot, wheels, groups, motors, equations, room, inputs):  # -> twist
     """Twist of a robot and the rates of its wheels, at the angles of the present stage."""
-    refresh_geometry(robot, wheels, groups, motors, solver)
+    refresh_geometry(robot, wheels, groups, motors, equations, room)
     vx, vy, turn = 0.0, 0.0, 0.0
     for j in range(robot.motor_start, robot.motor_stop):
         gain, speed = motors[j].gain, inputs[motors[j].input]
@@ -195,9 +189,9 @@ def robot_rates(robot, wheels, groups, motors, solver, inputs):  # -> twist
 # --- steps ---------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def plan_steering(robot, groups, inputs, dt):  # -> whether an angle will move during the step
-    """Rate of each steering group: towards its commanded angle, no faster than its limit; at once without a limit."""
+    """Rate of each steering group: towards its commanded angle, no faster than its limit; without one, at once."""
     moving = False
     for g in range(robot.group_start, robot.group_stop):
         group = groups[g]
@@ -213,13 +207,15 @@ def plan_steering(robot, groups, inputs, dt):  # -> whether an angle will move d
     return moving
 
 
-@njit(cache=True, error_model="numpy")
-def arc_step(robot, wheels, groups, motors, solver, inputs, dt):
+@inner
+def arc_step(robot, wheels, groups, motors, equations, room, inputs, dt):
     """One exact arc with the twist of the middle of the step; turning angles by the midpoint rule."""
+    vx, vy, turn = 0.0, 0.0, 0.0
     stage_now(robot, wheels, groups)
-    robot_rates(robot, wheels, groups, motors, solver, inputs)
-    stage_after(robot, wheels, groups, 0.5 * dt)
-    vx, vy, turn = robot_rates(robot, wheels, groups, motors, solver, inputs)
+    for middle in range(2):
+        if middle == 1:
+            stage_after(robot, wheels, groups, 0.5 * dt)
+        vx, vy, turn = robot_rates(robot, wheels, groups, motors, equations, room, inputs)
     pose = robot.pose
     dx, dy = arc_displacement(pose[2], vx, vy, turn, dt)
     pose[0] += dx
@@ -232,9 +228,9 @@ def arc_step(robot, wheels, groups, motors, solver, inputs, dt):
         groups[g].steering += groups[g].steering_rate * dt
 
 
-@njit(cache=True, error_model="numpy")
-def rk4_step(robot, wheels, groups, motors, solver, inputs, dt):
-    """Classical Runge-Kutta step of pose, wheel angles and castor pivots; steering moves linearly within the step."""
+@inner
+def rk4_step(robot, wheels, groups, motors, equations, room, inputs, dt):
+    """Classical Runge-Kutta step of pose, wheel angles and castor pivots; steering moves linearly within it."""
     pose = robot.pose
     x, y, theta = pose[0], pose[1], pose[2]
     sum_x, sum_y, sum_turn = 0.0, 0.0, 0.0
@@ -248,7 +244,7 @@ def rk4_step(robot, wheels, groups, motors, solver, inputs, dt):
         weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
         stage_after(robot, wheels, groups, fraction * dt)
         heading = theta + fraction * dt * turn
-        vx, vy, turn = robot_rates(robot, wheels, groups, motors, solver, inputs)
+        vx, vy, turn = robot_rates(robot, wheels, groups, motors, equations, room, inputs)
         c, s = cos(heading), sin(heading)
         sum_x += weight * (c * vx - s * vy)
         sum_y += weight * (s * vx + c * vy)
@@ -266,15 +262,15 @@ def rk4_step(robot, wheels, groups, motors, solver, inputs, dt):
         groups[g].steering += groups[g].steering_rate * dt
 
 
-@njit(cache=True, error_model="numpy")
-def steady_steps(robot, wheels, groups, motors, solver, inputs, dt, n):
+@inner
+def steady_steps(robot, wheels, groups, motors, equations, room, inputs, dt, n):
     """`n` arcs of a robot whose steering rests and that has no castors: its twist and all rates are constant.
 
     The same numbers as n calls of `arc_step`, bit for bit; only what does not change is taken out of the loop. The
     wheels' angles are sums of equal terms, added one at a time for that reason.
     """
     stage_now(robot, wheels, groups)
-    vx, vy, turn = robot_rates(robot, wheels, groups, motors, solver, inputs)
+    vx, vy, turn = robot_rates(robot, wheels, groups, motors, equations, room, inputs)
     pose = robot.pose
     x, y, theta = pose[0], pose[1], pose[2]
     for _ in range(n):
@@ -294,24 +290,24 @@ def steady_steps(robot, wheels, groups, motors, solver, inputs, dt, n):
         wheel.second = second
 
 
-@njit(cache=True, error_model="numpy")
-def robot_steps(robot, wheels, groups, motors, solver, inputs, dt, method, n):
+@inner
+def robot_steps(robot, wheels, groups, motors, equations, room, inputs, dt, method, n):
     """`n` steps of one robot."""
     for k in range(n):
         moving = plan_steering(robot, groups, inputs, dt)
         if method == RK4:
-            rk4_step(robot, wheels, groups, motors, solver, inputs, dt)
+            rk4_step(robot, wheels, groups, motors, equations, room, inputs, dt)
         elif moving or robot.has_castor:
-            arc_step(robot, wheels, groups, motors, solver, inputs, dt)
+            arc_step(robot, wheels, groups, motors, equations, room, inputs, dt)
         else:
-            steady_steps(robot, wheels, groups, motors, solver, inputs, dt, n - k)
+            steady_steps(robot, wheels, groups, motors, equations, room, inputs, dt, n - k)
             return
 
 
 # --- encoders and odometry -----------------------------------------------------------------------------------
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def measured_speeds(robot, wheels, motors, equations):
     """What the encoders say of each motor: its wheels' mean speed, weighted as its equations are."""
     first = robot.equation_start
@@ -341,12 +337,14 @@ def measured_speeds(robot, wheels, motors, equations):
         motors[j].measured /= motors[j].measured_norm
 
 
-@njit(cache=True, error_model="numpy")
-def read_encoders(robot, wheels, groups, motors, solver, dt, noise, cursor):  # -> cursor behind the numbers used
+@inner
+def read_encoders(
+    robot, wheels, groups, motors, equations, room, dt, noise, cursor
+):  # -> cursor behind those used
     """Ticks of a robot, the odometry they give, and the next slip of its wheels.
 
-    Odometry sees whole ticks and the steering angles, halfway between two readings; it knows the nominal robot, not
-    its slip.
+    Odometry sees whole ticks and the steering angles, halfway between two readings; it knows the nominal robot,
+    not its slip.
     """
     interval = dt * robot.odometry_every
     for i in range(robot.wheel_start, robot.wheel_stop):
@@ -372,10 +370,10 @@ def read_encoders(robot, wheels, groups, motors, solver, dt, noise, cursor):  # 
         group = groups[g]
         group.stage_steering = 0.5 * (group.steering + group.odometry_steering)
         group.odometry_steering = group.steering
-    measured_speeds(robot, wheels, motors, solver.equations)
+    measured_speeds(robot, wheels, motors, equations)
     if robot.has_noise:
         robot.valid = False
-    refresh_geometry(robot, wheels, groups, motors, solver)
+    refresh_geometry(robot, wheels, groups, motors, equations, room)
     vx, vy, turn = 0.0, 0.0, 0.0
     for j in range(robot.motor_start, robot.motor_stop):
         gain, speed = motors[j].nominal_gain, motors[j].measured
@@ -394,7 +392,7 @@ def read_encoders(robot, wheels, groups, motors, solver, dt, noise, cursor):  # 
 # --- channels ------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def observe_wheel(wheel, groups, vx, vy, turn, row, at):  # -> column behind the wheel's channels
     kind = wheel.kind
     along = dot3(wheel.rolling, vx, vy, turn)
@@ -405,7 +403,7 @@ def observe_wheel(wheel, groups, vx, vy, turn, row, at):  # -> column behind the
     # Slip is the velocity of the material point that touches the ground.
     row[at + 3] = along - wheel.radius * cos(wheel.roller_angle) * wheel.rate
     row[at + 4] = 0.0
-    if kind == FIXED or kind == STEERED:
+    if kind in (FIXED, STEERED):
         row[at + 4] = across
     elif kind == CASTOR:
         row[at + 4] = across + wheel.offset * wheel.second_rate
@@ -416,21 +414,21 @@ def observe_wheel(wheel, groups, vx, vy, turn, row, at):  # -> column behind the
         row[at] = wheel.psi - wheel.heading
         row[at + 1] = groups[wheel.group].steering_rate
         at += 2
-    elif kind == CASTOR or kind == SPHERICAL or kind == SWEDISH:
+    elif kind in (CASTOR, SPHERICAL, SWEDISH):
         row[at] = wheel.second
         row[at + 1] = wheel.second_rate
         at += 2
     return at
 
 
-@njit(cache=True, error_model="numpy")
-def observe_robots(robots, wheels, groups, motors, solver, inputs, row):
+@njit(cache=True, error_model="numpy", nogil=True)
+def observe_row(robots, wheels, groups, motors, equations, room, inputs, row):
     """All channels in the order of the channel table (see KinematicsEngine)."""
     at = 0
     for r in range(robots.size):
         robot = robots[r]
         stage_now(robot, wheels, groups)
-        vx, vy, turn = robot_rates(robot, wheels, groups, motors, solver, inputs)
+        vx, vy, turn = robot_rates(robot, wheels, groups, motors, equations, room, inputs)
         x, y, theta = robot.pose[0], robot.pose[1], robot.pose[2]
         row[at], row[at + 1], row[at + 2] = x, y, theta
         row[at + 3], row[at + 4], row[at + 5] = vx, vy, turn
@@ -456,14 +454,9 @@ def observe_robots(robots, wheels, groups, motors, solver, inputs, row):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def observe_row(robots, wheels, groups, motors, equations, system, scratch, inverse, inputs, row):
-    observe_robots(robots, wheels, groups, motors, Solver(equations, system, scratch, inverse), inputs, row)
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
 def advance_robots(
     # records: parameters; state and work, changed in place
-    robots, wheels, groups, motors, equations, system, scratch, inverse,
+    robots, wheels, groups, motors, equations, room,
     # parameters
     dt, method,
     # in: inputs of all robots, standard normal numbers for the encoder readings of these steps
@@ -474,7 +467,6 @@ def advance_robots(
     rows,
 ):  # fmt: skip
     """Steps from one reading of an encoder or recorded row to the next; between them no robot sees another one."""
-    solver = Solver(equations, system, scratch, inverse)
     cursor = 0
     kept = 0
     last = step + n
@@ -486,11 +478,11 @@ def advance_robots(
             every = robots[r].odometry_every
             stop = min(stop, (step // every + 1) * every)
         for r in range(robots.size):
-            robot_steps(robots[r], wheels, groups, motors, solver, inputs, dt, method, stop - step)
+            robot_steps(robots[r], wheels, groups, motors, equations, room, inputs, dt, method, stop - step)
         for r in range(robots.size):
             if stop % robots[r].odometry_every == 0:
-                cursor = read_encoders(robots[r], wheels, groups, motors, solver, dt, noise, cursor)
+                cursor = read_encoders(robots[r], wheels, groups, motors, equations, room, dt, noise, cursor)
         if record_every > 0 and stop % record_every == 0:
-            observe_robots(robots, wheels, groups, motors, solver, inputs, rows[kept])
+            observe_row(robots, wheels, groups, motors, equations, room, inputs, rows[kept])
             kept += 1
         step = stop

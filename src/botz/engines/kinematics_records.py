@@ -1,8 +1,8 @@
 """The memory of the engine `kinematics`: one record for each robot, wheel, steering group, motor and equation.
 
-Records are plain memory for compiled code: reading `wheel.radius` is one load, without counting references, and a robot
-is handed over as one pointer. Each record holds parameters (fixed during a run), state (everything that a continuation
-needs), and work (derived from the two at any time, kept to save time and allocations).
+Records are plain memory for compiled code: reading `wheel.radius` is one load, without counting references, and a
+robot is handed over as one pointer. Each record holds parameters (fixed during a run), state (everything that a
+continuation needs), and work (derived from the two at any time, kept to save time and allocations).
 """
 
 from __future__ import annotations
@@ -82,10 +82,8 @@ class Records(NamedTuple):
     groups: np.ndarray
     motors: np.ndarray
     equations: np.ndarray
-    system: np.ndarray
-    """A of the robot at hand, and room to invert it: as many rows as the largest robot needs."""
-    scratch: np.ndarray
-    inverse: np.ndarray
+    room: np.ndarray
+    """Three square matrices, for A of the robot at hand and its inversion: as large as the largest robot needs."""
 
 
 class State(NamedTuple):
@@ -106,7 +104,9 @@ class State(NamedTuple):
 
 def state_of(records: Records) -> State:
     homes = (records.robots, records.wheels, records.groups)
-    return State(*(next(home[name] for home in homes if name in home.dtype.names) for name in State._fields))
+    return State(
+        *(next(home[name] for home in homes if name in (home.dtype.names or ())) for name in State._fields)
+    )
 
 
 def build_records(
@@ -120,8 +120,8 @@ def build_records(
         groups=np.zeros(sum(model.n_steering for model in models), GROUP),
         motors=np.zeros(sum(model.n_rates for model in models), MOTOR),
         equations=np.zeros(sum(rows), EQUATION),
-        system=np.zeros((max(rows), 3)), scratch=np.zeros((max(rows), 3)), inverse=np.zeros((3, max(rows))),
-    )  # fmt: skip
+        room=np.zeros((3, max(3, *rows), max(3, *rows))),
+    )
     for part, counts in {
         "wheel": [model.x.size for model in models],
         "group": [model.n_steering for model in models],

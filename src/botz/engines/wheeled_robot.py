@@ -79,6 +79,7 @@ class WheeledRobotModel:
         wheels = list(spec.wheels.values())
         self.wheel_names = list(spec.wheels)
         self.kind = np.array([wheel_kind(wheel) for wheel in wheels], dtype=np.int64)
+        self.is_castor = self.kind == wc.CASTOR
         n = len(wheels)
 
         def values(name: str, default: float = 0.0) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from botz.engines.base import Channel, ChannelTable
+from botz.engines.base import Channel, ChannelTable, command_numbers
 from botz.errors import InputError, Problem
 from botz.scenario.names import closest
 from botz.sim.shared_memory import FINISHED, SLOTS_PER_ROBOT, W_PAUSE, W_STATUS, W_STOP, Segment
@@ -97,9 +97,7 @@ def pack_command(layout: list[tuple[str, int]], robot: str, command: Mapping[str
             numbers = np.empty(0)
         index = known.index(name)
         start, size = sum(size for _, size in layout[:index]), layout[index][1]
-        if numbers.size != size or not np.isfinite(numbers).all():
-            raise InputError(Problem(f"needs {size} finite numbers, got {value!r}", key=f"{robot}/{name}"))
-        values[start : start + size] = numbers
+        values[start : start + size] = command_numbers(value, size, f"{robot}/{name}")
     return values
 
 

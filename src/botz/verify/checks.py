@@ -43,7 +43,9 @@ Result = Check | Iterable[Check]
 def close(name: str, expected: float, measured: float, tolerance: float, why: str) -> Check:
     """Passes when the two numbers differ by no more than the tolerance; a NaN never passes."""
     expected, measured = float(expected), float(measured)
-    return Check(name, expected, measured, float(tolerance), bool(abs(measured - expected) <= tolerance), None, why)
+    return Check(
+        name, expected, measured, float(tolerance), bool(abs(measured - expected) <= tolerance), None, why
+    )
 
 
 def worst(name: str, errors: Iterable[float], tolerance: float, why: str) -> Check:
@@ -74,7 +76,9 @@ def make(function: Callable[[int], Result], samples: int) -> list[Check]:
     except Exception as error:  # a check reports, it never stops the others
         name = function.__name__.replace("_", " ")
         message = f"{type(error).__name__}: {error}"
-        found.append(Check(f"{name}: completes", "completes", message, None, False, None, (function.__doc__ or "").strip()))
+        found.append(
+            Check(f"{name}: completes", "completes", message, None, False, None, (function.__doc__ or "").strip())
+        )
     return found
 
 

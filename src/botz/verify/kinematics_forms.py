@@ -80,7 +80,9 @@ def differential_rows(samples: int) -> Iterator[Check]:
     wanted = np.array([[1, 0, b / 2], [1, 0, -b / 2]]) @ to_body
     why = f"[alsina-rodas] {differential_rows.__doc__} A few roundings of numbers below 1."
     yield worst("differential drive: J_q of the source", (rolling - wanted).ravel(), 8 * EPS, why)
-    yield worst("differential drive: C_q of the source", (lateral - np.array([0, 1, 0]) @ to_body).ravel(), 8 * EPS, why)
+    yield worst(
+        "differential drive: C_q of the source", (lateral - np.array([0, 1, 0]) @ to_body).ravel(), 8 * EPS, why
+    )
 
 
 def mecanum_closed_form(samples: int) -> Iterator[Check]:
@@ -122,7 +124,9 @@ def three_omni_closed_form(samples: int) -> Iterator[Check]:
         }  # fmt: skip
         speed = rng.uniform(-10, 10, 3)
         twist, _ = robots.model_of(wheels).forward(speed)
-        wanted = np.array([-2 * (np.sin(angles) @ speed), 2 * (np.cos(angles) @ speed), speed.sum() / reach]) * r / 3
+        wanted = (
+            np.array([-2 * (np.sin(angles) @ speed), 2 * (np.cos(angles) @ speed), speed.sum() / reach]) * r / 3
+        )
         errors.append(np.abs((twist - wanted) * [1, 1, reach]).max() / (r * np.abs(speed).sum()))
     why = f"Textbook form: {three_omni_closed_form.__doc__} Some 50 roundings, relative to r Σ|ω|."
     yield worst("three omni wheels at 120°: textbook form, random parameters", errors, 100 * EPS, why)
@@ -168,7 +172,9 @@ def ackermann_up_to_a_right_angle(samples: int) -> Iterator[Check]:
         psi = model.wheel_headings(np.array([delta]))
         for i in (2, 3):
             # Written with sin and cos so that straight ahead is no special case; it lies on the side that δ is on.
-            wanted = np.arctan2(base * np.sin(abs(delta)), base * np.cos(delta) - np.sign(delta) * model.y[i] * np.sin(abs(delta)))
+            wanted = np.arctan2(
+                base * np.sin(abs(delta)), base * np.cos(delta) - np.sign(delta) * model.y[i] * np.sin(abs(delta))
+            )
             errors.append(psi[i] - np.sign(delta) * wanted)
     why = f"{ackermann_up_to_a_right_angle.__doc__} Some 10 roundings of an angle."
     yield worst("Ackermann: wheel angles up to δ = 90° [rad]", errors, 40 * EPS, why)
@@ -216,7 +222,12 @@ def three_wheels_on_one_axle(samples: int) -> Iterator[Check]:
     why = f"{three_wheels_on_one_axle.__doc__} Some 50 roundings of speeds up to 5 m/s."
     yield worst("over-constrained: slip of a mismatch, middle wheel of three", middle, 500 * EPS, why)
     yield worst("over-constrained: slip of a mismatch, outer wheel of three", outer, 500 * EPS, why)
-    yield worst("over-constrained: residual of consistent wheels [m/s]", agree, 1e-12, "A ξ − B u = 0 up to rounding; the bound is the issue's.")
+    yield worst(
+        "over-constrained: residual of consistent wheels [m/s]",
+        agree,
+        1e-12,
+        "A ξ − B u = 0 up to rounding; the bound is the issue's.",
+    )
 
 
 def skid_steer_least_squares(samples: int) -> Iterator[Check]:
@@ -234,7 +245,9 @@ def skid_steer_least_squares(samples: int) -> Iterator[Check]:
         for name, x, y in zip(model.wheel_names, model.x, model.y, strict=True):
             side = left if name[1] == "l" else right
             sideways.append(slip[model.row_names.index(f"{name} lateral")] - x * turn)
-            lengthwise.append(slip[model.row_names.index(f"{name} rolling")] - ((left + right) / 2 - y * turn - side))
+            lengthwise.append(
+                slip[model.row_names.index(f"{name} rolling")] - ((left + right) / 2 - y * turn - side)
+            )
     why = f"Normal equations by hand: {skid_steer_least_squares.__doc__} Some 50 roundings of speeds up to 20 m/s."
     yield worst("skid-steer: yaw rate of the least squares", turning, 1000 * EPS, why)
     yield worst("skid-steer: lateral slip", sideways, 1000 * EPS, why)
@@ -265,7 +278,9 @@ def degrees_of_shipped_robots(samples: int) -> Iterator[Check]:
     del samples
     shipped = robots.shipped_robots()
     missing = ", ".join(name for name in STRUCTURE if name not in shipped)
-    yield same("every configuration of the source is shipped", "", missing, "Names of robots that are not in the library.")
+    yield same(
+        "every configuration of the source is shipped", "", missing, "Names of robots that are not in the library."
+    )
     for name, spec in shipped.items():
         model = WheeledRobotModel(spec)
         measured = str(model.structure(consistent_steering(model)))
@@ -280,15 +295,25 @@ def degrees_where_axles_coincide(samples: int) -> Iterator[Check]:
     two = robots.model_of({"a": {**steered, "position": [0.0, 0.3]}, "b": {**steered, "position": [0.0, -0.3]}})
     corners = {"a": [0.3, 0.2], "b": [0.3, -0.2], "c": [-0.3, 0.2], "d": [-0.3, -0.2]}
     four = robots.model_of({name: {**steered, "position": place} for name, place in corners.items()})
-    line = robots.model_of({name: {**steered, "position": [0.0, y]} for name, y in zip("abcd", (0.4, 0.1, -0.2, -0.5), strict=True)})
+    line = robots.model_of(
+        {name: {**steered, "position": [0.0, y]} for name, y in zip("abcd", (0.4, 0.1, -0.2, -0.5), strict=True)}
+    )
     why = f"Page of the physics: two-steer and four-steer 1/2/3, δ_m = 2 where the axes coincide. {degrees_where_axles_coincide.__doc__}"
     yield same("two-steer: degrees with parallel axles apart", "1/2/3", str(two.structure(np.full(2, 0.5))), why)
     yield same("two-steer: mobility where the axles coincide", "2", str(two.structure(np.zeros(2)).mobility), why)
     meet = np.arctan2(np.array([0.3, 0.3, -0.3, -0.3]), 2.0 - np.array([0.2, -0.2, 0.2, -0.2]))
     yield same("four-steer: degrees where the axles meet in a point", "1/2/3", str(four.structure(meet)), why)
-    yield same("four-steer: mobility where the axles coincide", "2", str(line.structure(np.zeros(4)).mobility), why)
+    yield same(
+        "four-steer: mobility where the axles coincide", "2", str(line.structure(np.zeros(4)).mobility), why
+    )
     off = four.structure(np.array([0.5, -0.2, 0.1, 0.9]))
-    yield close("four-steer: mobility where the axles do not meet", 0, off.mobility, 0, "Three independent axles: rank C = 3.")
+    yield close(
+        "four-steer: mobility where the axles do not meet",
+        0,
+        off.mobility,
+        0,
+        "Three independent axles: rank C = 3.",
+    )
 
 
 def consistent_steering(model: WheeledRobotModel) -> np.ndarray:

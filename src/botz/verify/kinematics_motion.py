@@ -9,7 +9,7 @@ import numpy as np
 from botz.verify import wheeled_robots as robots
 from botz.verify.checks import EPS, Check, close, worst
 
-STEPS = 2000
+STEPS = 1000
 
 
 def circle_closes(samples: int) -> Iterator[Check]:
@@ -45,10 +45,13 @@ def circle_closes(samples: int) -> Iterator[Check]:
 
 def circling(b: float, r: float, dt: float, v: float, steps: int, method: str):
     """A differential drive at speed v that turns once in `steps` steps."""
-    engine = robots.engine_of(robots.differential(track=b, radius=(r, r)), step=dt, method=method, odometry_rate=1 / dt)
+    engine = robots.engine_of(
+        robots.differential(track=b, radius=(r, r)), step=dt, method=method, odometry_rate=1 / dt
+    )
     turn = 2 * np.pi / (steps * dt)
     engine.inputs[:] = [
-        (v + turn * b / 2) / r if "right" in channel.name else (v - turn * b / 2) / r for channel in engine.inputs_table
+        (v + turn * b / 2) / r if "right" in channel.name else (v - turn * b / 2) / r
+        for channel in engine.inputs_table
     ]
     return engine
 
@@ -81,13 +84,17 @@ def castor_follows_the_tractrix(samples: int) -> Iterator[Check]:
             return abs(final_angle(n, method) - wanted)
 
         why = f"{castor_follows_the_tractrix.__doc__} The next term of the error is smaller by about v h/|d| = {v * time / n / d:.2f}."
-        yield order_check(f"castor on a tractrix, {method}: order of the error", error, (n, 2 * n), order, 0.25, why)
+        yield order_check(
+            f"castor on a tractrix, {method}: order of the error", error, (n, 2 * n), order, 0.25, why
+        )
     # Error constants: arc (midpoint) |ψ'''| h² T/24-like, rk4 h⁴ T/120-like, with rates v/|d| = 4 /s.
-    rate = v / d
-    why = f"{castor_follows_the_tractrix.__doc__} 5000 steps of h = 0.1 ms; error at most (v h/|d|)^p · v T/|d|."
-    yield close("castor on a tractrix, arc: final angle [rad]", wanted, final_angle(5000, "arc"), (rate * 1e-4) ** 2 * rate * time, why)
-    tolerance = (rate * 1e-4) ** 4 * rate * time + 5000 * EPS * start
-    yield close("castor on a tractrix, rk4: final angle [rad]", wanted, final_angle(5000, "rk4"), tolerance, why)
+    rate, h = v / d, 1e-3
+    for method, order in (("arc", 2), ("rk4", 4)):
+        why = f"{castor_follows_the_tractrix.__doc__} h = 1 ms; error at most (v h/|d|)^{order} · v T/|d|, and 500 roundings."
+        tolerance = (rate * h) ** order * rate * time + 500 * EPS * start
+        yield close(
+            f"castor on a tractrix, {method}: final angle [rad]", wanted, final_angle(500, method), tolerance, why
+        )
 
 
 def castor_in_a_steady_turn(samples: int) -> Iterator[Check]:
@@ -121,7 +128,9 @@ def steering_against_dop853(samples: int) -> Iterator[Check]:
 
     def final_pose(n: int, method: str) -> np.ndarray:
         dt = round(time / n, 9)
-        engine = robots.engine_of(robots.bicycle(base=base, rate=rate), step=dt, method=method, odometry_rate=1 / dt)
+        engine = robots.engine_of(
+            robots.bicycle(base=base, rate=rate), step=dt, method=method, odometry_rate=1 / dt
+        )
         engine.inputs[:] = [v / 0.3, 1.5]  # the target angle lies beyond what the steering reaches in this time
         return robots.value(engine, robots.rollout(engine, n), "r/pose")[0]
 
@@ -131,16 +140,20 @@ def steering_against_dop853(samples: int) -> Iterator[Check]:
             return float(np.hypot(*(final_pose(n, method) - solved)[:2]))
 
         why = f"{steering_against_dop853.__doc__} The next term is smaller by about (2 rad/s · h)."
-        yield order_check(f"moving steering, {method} against DOP853: order of the error", error, (n, 2 * n), order, 0.2, why)
+        yield order_check(
+            f"moving steering, {method} against DOP853: order of the error", error, (n, 2 * n), order, 0.2, why
+        )
     # tan'' at the last angle is 2 tan δ (1 + tan² δ) ρ² < 3: error constants of midpoint and Simpson's rules.
-    ends = {method: final_pose(2000, method) for method in ("arc", "rk4")}
-    for method, tolerance in (("arc", 3 * time / 24 * 1e-6 * 3), ("rk4", 1e-12 * 20 + 2000 * EPS * 4)):
+    ends = {method: final_pose(500, method) for method in ("arc", "rk4")}
+    h = time / 500
+    for method, tolerance in (("arc", 3 * time / 24 * h**2 * 3), ("rk4", 20 * h**4 + 500 * EPS * 4)):
         gap = np.abs(ends[method] - solved).max()
-        why = f"{steering_against_dop853.__doc__} h = 1 ms: arc C h² with C = T max|θ'''|/24 and its reach, rk4 C h⁴ and 2000 roundings."
+        why = f"{steering_against_dop853.__doc__} h = 4 ms: arc C h² with C = T max|θ'''|/24 and its reach, rk4 20 h⁴."
         yield close(f"moving steering, {method} against DOP853: final pose", 0.0, gap, tolerance, why)
     heading = -v / (base * rate) * np.log(np.cos(rate * time))
-    why = "θ = −v/(L ρ) ln cos(ρ t), exactly; rk4 with h = 1 ms: C h⁴ and 2000 roundings."
-    yield close("moving steering, rk4: heading in closed form [rad]", heading, ends["rk4"][2], 2000 * EPS * 4, why)
+    why = "θ = −v/(L ρ) ln cos(ρ t), exactly; rk4 is Simpson's rule: T h⁴/2880 times the fourth derivative of θ' (below 30)."
+    tolerance = 30 * time / 2880 * h**4 + 500 * EPS * 4
+    yield close("moving steering, rk4: heading in closed form [rad]", heading, ends["rk4"][2], tolerance, why)
 
 
 def steering_reaches_its_target(samples: int) -> Iterator[Check]:
@@ -154,13 +167,27 @@ def steering_reaches_its_target(samples: int) -> Iterator[Check]:
         half = robots.value(engine, robots.rollout(engine, 400), "r/front/steering")[0]
         row = robots.rollout(engine, 1100, start=400)
         why = f"{steering_reaches_its_target.__doc__} 400 additions of the angle."
-        yield close(f"steering at its rate limit, {method}: angle on the way [rad]", rate * 0.4, half, 400 * EPS, why)
+        yield close(
+            f"steering at its rate limit, {method}: angle on the way [rad]", rate * 0.4, half, 400 * EPS, why
+        )
         why = f"{steering_reaches_its_target.__doc__} The target itself, no rounding."
-        yield close(f"steering at its rate limit, {method}: angle at the end [rad]", target, robots.value(engine, row, "r/front/steering")[0], EPS, why)
+        yield close(
+            f"steering at its rate limit, {method}: angle at the end [rad]",
+            target,
+            robots.value(engine, row, "r/front/steering")[0],
+            EPS,
+            why,
+        )
         # The step in which the target is reached is taken at the target: off by up to ρh for one step; midpoints add h²/24.
         bound = v / base * rate * dt**2 / np.cos(target) ** 2 * (1 + time)
         why = f"{steering_reaches_its_target.__doc__} Its last step is taken at the target: v ρ h² / (L cos² δ_f)."
-        yield close(f"steering at its rate limit, {method}: heading [rad]", heading, robots.value(engine, row, "r/pose")[0, 2], bound, why)
+        yield close(
+            f"steering at its rate limit, {method}: heading [rad]",
+            heading,
+            robots.value(engine, row, "r/pose")[0, 2],
+            bound,
+            why,
+        )
 
 
 def synchro_keeps_heading(samples: int) -> Iterator[Check]:
@@ -168,7 +195,8 @@ def synchro_keeps_heading(samples: int) -> Iterator[Check]:
     rng = np.random.default_rng(40)
     places = [(0.2 * np.cos(a), 0.2 * np.sin(a)) for a in (0.3, 2.4, 4.5)]
     wheels = {
-        f"w{i}": {"type": "steered", "driven": True, "radius": 0.05, "position": list(place)} for i, place in enumerate(places)
+        f"w{i}": {"type": "steered", "driven": True, "radius": 0.05, "position": list(place)}
+        for i, place in enumerate(places)
     }
     names = list(wheels)
     spec = robots.robot(
@@ -183,7 +211,9 @@ def synchro_keeps_heading(samples: int) -> Iterator[Check]:
         engine.inputs[:] = speed, angle
         x, y, theta = robots.value(engine, robots.rollout(engine, 1000), "r/pose")[0]
         turned.append(theta - heading)
-        moved.append(np.hypot(x - 0.05 * speed * np.cos(heading + angle), y - 0.05 * speed * np.sin(heading + angle)))
+        moved.append(
+            np.hypot(x - 0.05 * speed * np.cos(heading + angle), y - 0.05 * speed * np.sin(heading + angle))
+        )
     why = f"{synchro_keeps_heading.__doc__} Residual yaw of a least-squares inverse: some 100 eps · 0.15 m/s / 0.2 m, for 1 s."
     yield worst("synchro drive keeps its heading [rad]", turned, 100 * EPS, why)
     why = f"{synchro_keeps_heading.__doc__} 1000 additions of a path of at most 0.15 m."

@@ -38,7 +38,12 @@ def odometry_within_quantisation(samples: int) -> Iterator[Check]:
             headings.append(abs(gap[2]) / (r * tick / b + rounding))
         why = f"{odometry_within_quantisation.__doc__} Shown as a part of the bound: at most 1."
         yield worst(f"odometry, {ticks} ticks a turn: position error / bound", ratios, 1.0, why)
-        yield worst(f"odometry, {ticks} ticks a turn: heading error / bound", headings, 1.0, "|error| ≤ r τ / b. At most 1.")
+        yield worst(
+            f"odometry, {ticks} ticks a turn: heading error / bound",
+            headings,
+            1.0,
+            "|error| ≤ r τ / b. At most 1.",
+        )
 
 
 def odometry_of_shipped_robots(samples: int) -> Iterator[Check]:
@@ -49,7 +54,9 @@ def odometry_of_shipped_robots(samples: int) -> Iterator[Check]:
         plain = spec.model_dump()
         for wheel in plain["wheels"].values():
             wheel["encoder"], wheel["slip"] = {"ticks": 10**9}, {}
-        engine = robots.engine_of(robots.robot(plain["wheels"], drives=plain["drives"], steering=plain["steering"]), step=0.001)
+        engine = robots.engine_of(
+            robots.robot(plain["wheels"], drives=plain["drives"], steering=plain["steering"]), step=0.001
+        )
         model = next(iter(engine.robots.values()))
         twist = robots.random_admissible_twist(rng, model)
         engine.inputs[:] = engine.resolve_command("r", {"twist": twist})
@@ -60,7 +67,9 @@ def odometry_of_shipped_robots(samples: int) -> Iterator[Check]:
         gap = (robots.value(engine, row, "r/odometry/pose") - robots.value(engine, row, "r/pose"))[0]
         driven_castors = bool((model.second_motor_of_wheel >= 0).any() and (model.offset != 0).any())
         # One tick of every wheel, through the largest gain; castors that pivot between two readings: midpoint rule.
-        gain = np.abs(model.inverse_matrix(model.wheel_headings(engine.state.steering))[0]).sum() * model.radius.max()
+        gain = (
+            np.abs(model.inverse_matrix(model.wheel_headings(engine.state.steering))[0]).sum() * model.radius.max()
+        )
         tolerance = 1e-9 * 2 * np.pi * gain * 10 + 500 * EPS * 10
         if driven_castors:
             rate = np.abs(engine.inputs).max() * 0.01
@@ -79,11 +88,17 @@ def slip_shortens_the_way(samples: int) -> Iterator[Check]:
         engine = robots.engine_of(spec)
         engine.inputs[:] = speed
         row = robots.rollout(engine, 1000)
-        ratio.append(robots.value(engine, row, "r/pose")[0, 0] / robots.value(engine, row, "r/odometry/pose")[0, 0] - (1 - s))
+        ratio.append(
+            robots.value(engine, row, "r/pose")[0, 0] / robots.value(engine, row, "r/odometry/pose")[0, 0]
+            - (1 - s)
+        )
         engine.reset(np.random.default_rng(0))
         engine.inputs[:] = [speed if "right" in c.name else -speed for c in engine.inputs_table]
         row = robots.rollout(engine, 1000)
-        angle.append(robots.value(engine, row, "r/pose")[0, 2] / robots.value(engine, row, "r/odometry/pose")[0, 2] - (1 - s))
+        angle.append(
+            robots.value(engine, row, "r/pose")[0, 2] / robots.value(engine, row, "r/odometry/pose")[0, 2]
+            - (1 - s)
+        )
     why = f"{slip_shortens_the_way.__doc__} A tick of 6e-9 rad in at least 2 rad, times 1 − s ≤ 1.5, and 1000 roundings."
     tolerance = 1.5 * 2 * np.pi * 1e-9 / 2 + 1000 * EPS
     yield worst("slip: true way / odometry's way = 1 − s", ratio, tolerance, why)
@@ -100,8 +115,20 @@ def slip_of_one_wheel(samples: int) -> Iterator[Check]:
     engine.inputs[:] = speed
     row = robots.rollout(engine, 1000)
     why = f"{slip_of_one_wheel.__doc__} 1000 additions of an angle below 1 rad."
-    yield close("slip of one wheel: yaw after 1 s [rad]", -s * r * speed / b, robots.value(engine, row, "r/pose")[0, 2], 1000 * EPS, why)
-    yield close("slip of one wheel: its channel [m/s]", -s * r * speed, robots.value(engine, row, "r/right/slip")[0, 0], 50 * EPS, why)
+    yield close(
+        "slip of one wheel: yaw after 1 s [rad]",
+        -s * r * speed / b,
+        robots.value(engine, row, "r/pose")[0, 2],
+        1000 * EPS,
+        why,
+    )
+    yield close(
+        "slip of one wheel: its channel [m/s]",
+        -s * r * speed,
+        robots.value(engine, row, "r/right/slip")[0, 0],
+        50 * EPS,
+        why,
+    )
 
 
 def slip_of_a_ball(samples: int) -> Iterator[Check]:
@@ -127,15 +154,22 @@ def encoder_noise_statistics(samples: int) -> Iterator[Check]:
     rows = robots.rollout(engine, count, every=1)
     tick = 2 * np.pi / ticks
     gaps = np.concatenate(
-        [robots.value(engine, rows, f"r/{w}/ticks") * tick - robots.value(engine, rows, f"r/{w}/angle") for w in ("left", "right")]
+        [
+            robots.value(engine, rows, f"r/{w}/ticks") * tick - robots.value(engine, rows, f"r/{w}/angle")
+            for w in ("left", "right")
+        ]
     )
     deviation = np.sqrt(sigma**2 + tick**2 / 12)
     why = f"{encoder_noise_statistics.__doc__} {2 * count} readings: {SIGMAS:g} standard errors, σ/√n and σ/√(2n)."
     n = 2 * count
     yield close("encoder noise: mean [rad]", -tick / 2, gaps.mean(), SIGMAS * deviation / np.sqrt(n), why)
-    yield close("encoder noise: standard deviation [rad]", deviation, gaps.std(), SIGMAS * deviation / np.sqrt(2 * n), why)
+    yield close(
+        "encoder noise: standard deviation [rad]", deviation, gaps.std(), SIGMAS * deviation / np.sqrt(2 * n), why
+    )
     lag = float(np.corrcoef(gaps[1:], gaps[:-1])[0, 1])
-    yield close("encoder noise: correlation of successive readings", 0.0, lag, SIGMAS / np.sqrt(n), "Independent: 1/√n.")
+    yield close(
+        "encoder noise: correlation of successive readings", 0.0, lag, SIGMAS / np.sqrt(n), "Independent: 1/√n."
+    )
 
 
 def slip_noise_statistics(samples: int) -> Iterator[Check]:
@@ -148,15 +182,33 @@ def slip_noise_statistics(samples: int) -> Iterator[Check]:
     twists = robots.value(engine, robots.rollout(engine, count, every=1), "r/twist")
     v, turn = r * speed * sigma / np.sqrt(2), r * speed * sigma * np.sqrt(2) / b
     why = f"{slip_noise_statistics.__doc__} {count} draws: {SIGMAS:g} standard errors."
-    yield close("slip noise: mean speed [m/s]", r * speed * (1 - mean), twists[:, 0].mean(), SIGMAS * v / np.sqrt(count), why)
-    yield close("slip noise: standard deviation of the speed [m/s]", v, twists[:, 0].std(), SIGMAS * v / np.sqrt(2 * count), why)
-    yield close("slip noise: standard deviation of the yaw rate [rad/s]", turn, twists[:, 2].std(), SIGMAS * turn / np.sqrt(2 * count), why)
+    yield close(
+        "slip noise: mean speed [m/s]",
+        r * speed * (1 - mean),
+        twists[:, 0].mean(),
+        SIGMAS * v / np.sqrt(count),
+        why,
+    )
+    yield close(
+        "slip noise: standard deviation of the speed [m/s]",
+        v,
+        twists[:, 0].std(),
+        SIGMAS * v / np.sqrt(2 * count),
+        why,
+    )
+    yield close(
+        "slip noise: standard deviation of the yaw rate [rad/s]",
+        turn,
+        twists[:, 2].std(),
+        SIGMAS * turn / np.sqrt(2 * count),
+        why,
+    )
 
 
 def slip_noise_random_walk(samples: int) -> Iterator[Check]:
     """Heading after N readings is a random walk: σ_θ = r ω Δt σ √(2 (N − 1)) / b; the first interval has the mean."""
     runs = min(4000, 50 * max(1, samples // 40))
-    sigma, speed, b, r, readings = 0.1, 4.0, 0.4, 0.05, 50
+    sigma, speed, b, r, readings = 0.1, 4.0, 0.4, 0.05, 20
     spec = robots.differential(track=b, radius=(r, r), slip={"noise": sigma})
     many = {f"r{i}": spec for i in range(50)}
     finals = []
@@ -167,4 +219,10 @@ def slip_noise_random_walk(samples: int) -> Iterator[Check]:
         finals += [float(robots.value(engine, row, f"{name}/pose")[0, 2]) for name in many]
     wanted = r * speed * 0.01 * sigma * np.sqrt(2 * (readings - 1)) / b
     why = f"{slip_noise_random_walk.__doc__} {runs} robots: {SIGMAS:g} standard errors, σ/√(2n)."
-    yield close("slip noise: spread of headings after 50 readings [rad]", wanted, np.std(finals), SIGMAS * wanted / np.sqrt(2 * runs), why)
+    yield close(
+        "slip noise: spread of headings after 20 readings [rad]",
+        wanted,
+        np.std(finals),
+        SIGMAS * wanted / np.sqrt(2 * runs),
+        why,
+    )

@@ -22,13 +22,18 @@ def commanded(engine: KinematicsEngine, seed: int) -> None:
         engine.inputs[engine.robot_inputs(name)] = robots.random_inputs(rng, model)
 
 
+def runs_of(samples: int) -> int:
+    """A run of every shipped robot counts as 30 samples."""
+    return min(100, 1 + samples // 30)
+
+
 def frame_invariance(samples: int) -> Iterator[Check]:
     """Starting elsewhere, turned by θ₀, moves the whole run: p = p₀ + R(θ₀) p', θ = θ₀ + θ'."""
     rng = np.random.default_rng(80)
     for method in ("arc", "rk4"):
         errors: dict[str, float] = {}
         shipped = robots.shipped_robots()
-        for number in range(min(samples, 10)):
+        for number in range(runs_of(samples)):
             pose = tuple(rng.uniform(-3, 3, 3))
             rows = []
             for start in ((0.0, 0.0, 0.0), pose):
@@ -38,7 +43,11 @@ def frame_invariance(samples: int) -> Iterator[Check]:
             c, s = np.cos(pose[2]), np.sin(pose[2])
             for name in shipped:
                 plain, moved = (robots.value(engine, row, f"{name}/pose")[0] for row in rows)
-                turned = [c * plain[0] - s * plain[1] + pose[0], s * plain[0] + c * plain[1] + pose[1], plain[2] + pose[2]]
+                turned = [
+                    c * plain[0] - s * plain[1] + pose[0],
+                    s * plain[0] + c * plain[1] + pose[1],
+                    plain[2] + pose[2],
+                ]
                 errors[name] = max(errors.get(name, 0.0), float(np.abs(moved - turned).max()))
         why = f"{frame_invariance.__doc__} {STEPS} additions of coordinates up to 10 m and of an angle that turns them."
         yield named_worst(f"frame invariance, {method}", errors, STEPS * EPS * 20, why)
@@ -66,13 +75,15 @@ def mirrored_run(samples: int) -> Iterator[Check]:
     shipped = robots.shipped_robots()
     mirrored = {name: mirrored_robot(spec) for name, spec in shipped.items()}
     errors: dict[str, float] = {}
-    for number in range(min(samples, 10)):
+    for number in range(runs_of(samples)):
         original, mirror = robots.engine_of(shipped), robots.engine_of(mirrored)
         commanded(original, number)
         mirror.inputs[:] = mirrored_inputs(original, original.inputs)
         row, other = robots.rollout(original, STEPS), robots.rollout(mirror, STEPS)
         for name in shipped:
-            gap = robots.value(original, row, f"{name}/pose")[0] - robots.value(mirror, other, f"{name}/pose")[0] * [1, -1, -1]
+            gap = robots.value(original, row, f"{name}/pose")[0] - robots.value(mirror, other, f"{name}/pose")[
+                0
+            ] * [1, -1, -1]
             errors[name] = max(errors.get(name, 0.0), float(np.abs(gap).max()))
     why = f"{mirrored_run.__doc__} The sums run in the same order; the signs inside a rounding may differ: {STEPS} eps · 10 m."
     yield named_worst("mirrored robot, mirrored run", errors, STEPS * EPS * 20, why)
@@ -81,7 +92,9 @@ def mirrored_run(samples: int) -> Iterator[Check]:
 def named_worst(name: str, errors: dict[str, float], tolerance: float, why: str) -> Check:
     """The largest error of several robots; where it is too large, the name of the check says whose it is."""
     late = [robot for robot, error in errors.items() if not error <= tolerance]
-    return worst(f"{name} ({', '.join(late)})" if late else f"{name}, every shipped robot", errors.values(), tolerance, why)
+    return worst(
+        f"{name} ({', '.join(late)})" if late else f"{name}, every shipped robot", errors.values(), tolerance, why
+    )
 
 
 def noisy_robots() -> dict[str, WheeledRobot]:
@@ -111,8 +124,12 @@ def chunks_give_the_same_bits(samples: int) -> Iterator[Check]:
                 step += size
             final.append(state_bytes(engine))
         why = chunks_give_the_same_bits.__doc__ or ""
-        yield close(f"cut into single steps, {method}: states that differ", 0, differing(final[0], final[1]), 0, why)
-        yield close(f"cut into uneven pieces, {method}: states that differ", 0, differing(final[0], final[2]), 0, why)
+        yield close(
+            f"cut into single steps, {method}: states that differ", 0, differing(final[0], final[1]), 0, why
+        )
+        yield close(
+            f"cut into uneven pieces, {method}: states that differ", 0, differing(final[0], final[2]), 0, why
+        )
 
 
 def restored_run_continues(samples: int) -> Iterator[Check]:
@@ -120,19 +137,26 @@ def restored_run_continues(samples: int) -> Iterator[Check]:
     del samples
     engine = robots.engine_of(noisy_robots(), seed=6)
     commanded(engine, 2)
-    robots.rollout(engine, 137)
+    first, rest = STEPS // 2 - 3, STEPS // 2 + 3
+    robots.rollout(engine, first)
     snapshot = engine.snapshot()
-    robots.rollout(engine, 163, start=137)
+    robots.rollout(engine, rest, start=first)
     other = robots.engine_of(noisy_robots(), seed=99)
     robots.rollout(other, 11)
     other.restore(snapshot)
-    robots.rollout(other, 163, start=137)
+    robots.rollout(other, rest, start=first)
     count = differing(state_bytes(engine), state_bytes(other))
     yield close("restored snapshot: states that differ", 0, count, 0, restored_run_continues.__doc__ or "")
     engine.restore(snapshot)
-    robots.rollout(engine, 163, start=137)
+    robots.rollout(engine, rest, start=first)
     again = differing(state_bytes(engine), state_bytes(other))
-    yield close("snapshot restored where it was taken: states that differ", 0, again, 0, restored_run_continues.__doc__ or "")
+    yield close(
+        "snapshot restored where it was taken: states that differ",
+        0,
+        again,
+        0,
+        restored_run_continues.__doc__ or "",
+    )
 
 
 def state_bytes(engine: KinematicsEngine) -> dict[str, bytes]:

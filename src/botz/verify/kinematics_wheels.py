@@ -67,7 +67,12 @@ def rows_against_geometry(samples: int) -> Iterator[Check]:
 def passive_wheels_follow(samples: int) -> Iterator[Check]:
     """A passive wheel turns, pivots and rolls its rollers so that the point on the ground rests."""
     rng = np.random.default_rng(21)
-    for kind, second in (("fixed", None), ("castor", "steering_rate"), ("swedish", "roller_speed"), ("spherical", "side_speed")):
+    for kind, second in (
+        ("fixed", None),
+        ("castor", "steering_rate"),
+        ("swedish", "roller_speed"),
+        ("spherical", "side_speed"),
+    ):
         errors = []
         for _ in range(min(samples, 1000)):
             wheel = random_wheel(rng, kind)
@@ -108,7 +113,9 @@ def twists_by_numpy(samples: int) -> Iterator[Check]:
             row = np.zeros(engine.channels.width)
             engine.observe(row)
             wanted, condition = polar_twist(model, engine.inputs, pivots)
-            errors.append(np.abs((robots.value(engine, row, "r/twist") - wanted) * [1, 1, model.length]).max() / condition)
+            errors.append(
+                np.abs((robots.value(engine, row, "r/twist") - wanted) * [1, 1, model.length]).max() / condition
+            )
         why = f"{twists_by_numpy.__doc__} Relative to condition · residual and size, some 100 roundings each."
         yield worst(f"twist of random inputs by NumPy: {name}", errors, 400 * EPS, why)
 
@@ -205,7 +212,12 @@ def impossible_motions_are_refused(samples: int) -> Iterator[Check]:
         except InputError as error:
             said = str(error)
         measured = "refused" if word in said and "cannot" in said else said
-        yield same(f"refused with a reason: {name}", "refused", measured, f"{impossible_motions_are_refused.__doc__} ({word})")
+        yield same(
+            f"refused with a reason: {name}",
+            "refused",
+            measured,
+            f"{impossible_motions_are_refused.__doc__} ({word})",
+        )
 
 
 def pseudo_inverse_by_numpy(samples: int) -> Iterator[Check]:

@@ -33,7 +33,11 @@ def model_of(wheels: Mapping[str, Mapping[str, Any]], **groups: Any) -> WheeledR
 
 
 def differential(
-    *, track: float = 0.4, radius: tuple[float, float] = (0.05, 0.05), castor: Mapping[str, Any] | None = None, **wheel: Any
+    *,
+    track: float = 0.4,
+    radius: tuple[float, float] = (0.05, 0.05),
+    castor: Mapping[str, Any] | None = None,
+    **wheel: Any,
 ) -> WheeledRobot:
     """Two driven wheels, right and left of the origin; `radius` is (right, left)."""
     wheels: dict[str, dict[str, Any]] = {
@@ -143,7 +147,9 @@ def random_admissible_twist(rng: np.random.Generator, model: WheeledRobotModel) 
         (-np.sin(h), np.cos(h), x * np.cos(h) + y * np.sin(h))
         for x, y, h in zip(model.x[fixed], model.y[fixed], model.heading[fixed], strict=True)
     ]
-    parallel = any(group.coupling == "parallel" and len(group.wheels) > 1 for group in model.spec.steering.values())
+    parallel = any(
+        group.coupling == "parallel" and len(group.wheels) > 1 for group in model.spec.steering.values()
+    )
     lone_ball = model.n_rates == 2 and bool((model.kind == wc.SPHERICAL).any()) and not fixed.size
     if parallel or lone_ball:
         conditions.append((0.0, 0.0, 1.0))

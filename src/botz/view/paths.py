@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from botz.engines.base import Channel
 from botz.scenario.kinematics import Body
 from botz.view.selection import headings, planar, thin
-from botz.view.style import LABEL_SIZE, PALETTE, SOFT_INK, dress, fit_equal, halo, side_legend
+from botz.view.style import LABEL_SIZE, LINE_STYLES, PALETTE, SOFT_INK, dress, fit_equal, halo, side_legend
 
 BODIES = 9
 """Outlines of a robot along its path."""
@@ -105,10 +105,13 @@ def draw_paths(
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     handles: list[Line2D] = []
+    robots = list(dict.fromkeys(path.robot for path in paths))
     for number, path in enumerate(paths):
+        # Where the colours begin anew, another line style keeps the robots apart.
+        style = LINE_STYLES[robots.index(path.robot) // len(PALETTE) % len(LINE_STYLES)]
         colour = (colours or {}).get(path.robot, PALETTE[number % len(PALETTE)])
         label = labels[number] if labels else path.label
-        handles.append(_draw_path(axes, path, colour, label, float(max(high - low)), order=3 + 0.01 * number))
+        handles.append(_draw_path(axes, path, colour, style, label, float(max(high - low)), 3 + 0.01 * number))
     marks: dict[str, Any] = {"color": SOFT_INK, "linestyle": "none", "markersize": 6}
     ends = [
         Line2D([], [], marker="o", markerfacecolor="white", label="start", **marks),
@@ -125,10 +128,12 @@ def fit_paths(axes: Axes, paths: Sequence[Path2D]) -> None:
     fit_equal(axes, *bounds(paths))
 
 
-def _draw_path(axes: Axes, path: Path2D, colour: str, label: str, extent: float, order: float) -> Line2D:
+def _draw_path(
+    axes: Axes, path: Path2D, colour: str, style: Any, label: str, extent: float, order: float
+) -> Line2D:
     keep = thin(path.points)
     points = np.where(np.isfinite(path.points[keep]), path.points[keep], np.nan)
-    look: dict[str, Any] = {"linewidth": 4.2 if path.reference else 1.9}
+    look: dict[str, Any] = {"linewidth": 4.2 if path.reference else 1.9, "linestyle": style}
     if path.estimate:
         look = {"linewidth": 1.4, "linestyle": (0, (3, 2)), "alpha": 0.9}
     (line,) = axes.plot(*points.T, color=colour, label=label, zorder=order, solid_capstyle="round", **look)

@@ -87,7 +87,7 @@ def _draw_parts(
     symbols.draw_frame(axes, 0.13 * size)
     tips = symbols.draw_motion(axes, model, twist, 0.42 * size)
     if centre is not None:
-        symbols.draw_centre(axes, centre)
+        symbols.draw_centre(axes, centre, 0.13 * size)
     return np.vstack([every, tips])
 
 
@@ -131,8 +131,9 @@ def _draw_panel(
     """Beside the drawing: what its symbols mean, and the numbers of the motion."""
     panel.set_axis_off()
     axles = any(_has_axle(model, i) for i in range(model.kind.size))
+    key = symbols.symbol_key(model, axles=axles, centre=near, moving=bool(twist.any()))
     panel.legend(
-        handles=symbols.symbol_key(model, axles=axles, centre=near), loc="upper left", bbox_to_anchor=(0.0, 1.0),
+        handles=key, loc="upper left", bbox_to_anchor=(0.0, 1.0),
         frameon=False, fontsize=SMALL_SIZE, labelcolor=INK, borderaxespad=0.0, labelspacing=0.6, handlelength=1.8,
     )  # fmt: skip
     lines = [

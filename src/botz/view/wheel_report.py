@@ -174,7 +174,8 @@ def print_wheel_report(report: dict[str, Any], console: Console) -> None:
         console.print(Text(f"Source: {report['source']}", style="dim"))
     steering = [f"{one['name']} {_angle(one['value'])}°" for one in report["inputs"] if one["unit"] == "rad"]
     at = ", ".join([f"θ = {_angle(report['theta'])}°", *steering])
-    _print(console, "Wheels", _wheels_table(report))
+    _print(console, "Wheels, ψ the direction in which they roll", _wheels_table(report))
+    _print(console, "In polar form: x, y = l cos φ, l sin φ and ψ = φ + α − 90°", _polar_table(report))
     _print(console, f"J_q, rolling constraints at {at}", _matrix_table(report["J_q"]))
     _print(console, f"C_q, lateral constraints at {at}", _matrix_table(report["C_q"]))
     console.print(
@@ -211,16 +212,21 @@ def _table(*columns: str, left: int = 1, notes: bool = False) -> Table:
 
 
 def _wheels_table(report: dict[str, Any]) -> Table:
-    extra = {"offset": "d [m]", "roller_angle": "γ [°]"}
+    extra = {"offset": "offset [m]", "roller_angle": "rollers [°]"}
     shown = [key for key in extra if any(wheel[key] is not None for wheel in report["wheels"])]
-    names = ("x [m]", "y [m]", "l [m]", "φ [°]", "α [°]", "ψ [°]", "r [m]")
+    names = ("x [m]", "y [m]", "ψ [°]", "r [m]")
     table = _table("name", "type", "", *names, *(extra[key] for key in shown), left=3)
     for wheel in report["wheels"]:
-        lengths = (_number(wheel[key]) for key in ("x", "y", "l"))
-        angles = (_angle(wheel[key], 1) for key in ("phi", "alpha", "heading"))
-        details = (_number(wheel[key]) if key == "offset" else _angle(wheel[key]) for key in shown)
-        role = "driven" if wheel["driven"] else "passive"
-        table.add_row(wheel["name"], wheel["type"], role, *lengths, *angles, _number(wheel["radius"]), *details)
+        numbers = [_number(wheel["x"]), _number(wheel["y"]), _angle(wheel["heading"]), _number(wheel["radius"])]
+        numbers += [_number(wheel[key]) if key == "offset" else _angle(wheel[key]) for key in shown]
+        table.add_row(wheel["name"], wheel["type"], "driven" if wheel["driven"] else "passive", *numbers)
+    return table
+
+
+def _polar_table(report: dict[str, Any]) -> Table:
+    table = _table("name", "l [m]", "φ [°]", "α [°]")
+    for wheel in report["wheels"]:
+        table.add_row(wheel["name"], _number(wheel["l"]), _angle(wheel["phi"]), _angle(wheel["alpha"]))
     return table
 
 
@@ -287,8 +293,8 @@ def _setting(name: str, value: float, unit: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None or not isfinite(value) else f"{value:.4g}"
+    return "" if value is None or not isfinite(value) else f"{_clean(value):.4g}"
 
 
-def _angle(value: float | None, digits: int = 2) -> str:
-    return "" if value is None else f"{round(degrees(value), digits) + 0.0:g}"
+def _angle(value: float | None) -> str:
+    return "" if value is None else f"{round(degrees(value), 2) + 0.0:g}"

@@ -178,14 +178,16 @@ def draw_motion(axes: Axes, model: WheeledRobotModel, twist: np.ndarray, size: f
     return np.array(tips)
 
 
-def draw_centre(axes: Axes, centre: np.ndarray) -> None:
-    """The instantaneous centre of rotation."""
+def draw_centre(axes: Axes, centre: np.ndarray, frame: float) -> None:
+    """The instantaneous centre of rotation; its name stands clear of the robot's frame of size `frame`."""
+    crowded = -0.5 * frame < centre[0] < 1.2 * frame and abs(centre[1]) < 0.5 * frame
     axes.plot(
         *centre, marker="o", markersize=11, color="none", markeredgecolor=CENTRE, markeredgewidth=1.8, zorder=10
     )
     axes.plot(*centre, marker="o", markersize=3.6, color=CENTRE, zorder=10)
+    x, y = float(centre[0]) + 0.0, float(centre[1]) + 0.0
     axes.annotate(
-        f"ICR ({centre[0] + 0.0:.3g}, {centre[1] + 0.0:.3g}) m", (centre[0], centre[1]), xytext=(10, 0),
+        f"ICR ({x:.3g}, {y:.3g}) m", (x, y), xytext=(12, 14 if crowded else 0),
         textcoords="offset points", color=CENTRE, fontsize=LABEL_SIZE, fontweight="bold", zorder=11,
         path_effects=halo(3), verticalalignment="center",
     )  # fmt: skip
@@ -207,7 +209,7 @@ def draw_name(axes: Axes, model: WheeledRobotModel, i: int, psi: float, middle: 
     )  # fmt: skip
 
 
-def symbol_key(model: WheeledRobotModel, *, axles: bool, centre: bool) -> list[Artist]:
+def symbol_key(model: WheeledRobotModel, *, axles: bool, centre: bool, moving: bool) -> list[Artist]:
     """Handles of a legend with what is drawn, and nothing else."""
     found: list[Artist] = []
     kinds = set(model.kind.tolist())
@@ -236,5 +238,6 @@ def symbol_key(model: WheeledRobotModel, *, axles: bool, centre: bool) -> list[A
     if centre:
         ring = dot | {"markeredgecolor": CENTRE, "markeredgewidth": 1.8}
         found.append(Line2D([], [], marker="o", markersize=9, label="centre of rotation", **ring))
-    found.append(Line2D([], [], color=MOTION, linewidth=2.2, marker=">", markevery=[1], label="velocity"))
+    if moving:
+        found.append(Line2D([], [], color=MOTION, linewidth=2.2, marker=">", markevery=[1], label="velocity"))
     return found

@@ -31,7 +31,11 @@ poses = st.tuples(lengths, lengths, angles)
 @st.composite
 def wheels(draw: st.DrawFn) -> dict[str, Any]:
     kind = draw(st.sampled_from(["fixed", "steered", "castor", "swedish", "spherical", "support"]))
-    wheel: dict[str, Any] = {"type": kind, "position": [draw(lengths), draw(lengths)], "radius": draw(st.floats(0.02, 0.5))}
+    wheel: dict[str, Any] = {
+        "type": kind,
+        "position": [draw(lengths), draw(lengths)],
+        "radius": draw(st.floats(0.02, 0.5)),
+    }
     if kind != "support":
         wheel |= {"heading": draw(angles), "driven": draw(st.booleans())}
     if kind == "castor":
@@ -59,7 +63,9 @@ def sensitivity(model: WheeledRobotModel, inputs: np.ndarray) -> float:
     if not singular.size:
         return 1.0
     condition = singular.max() / singular.min()
-    return float(condition**2 * (1.0 + np.abs(inputs).sum()) * max(1.0, 1.0 / singular.max()) / min(1.0, model.length))
+    return float(
+        condition**2 * (1.0 + np.abs(inputs).sum()) * max(1.0, 1.0 / singular.max()) / min(1.0, model.length)
+    )
 
 
 def well_posed(model: WheeledRobotModel, inputs: np.ndarray) -> bool:

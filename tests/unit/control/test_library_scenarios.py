@@ -1,0 +1,37 @@
+"""The shipped scenarios load, and their controllers accept their robots."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from botz.control.base import ControllerSetup, Measured
+from botz.control.registry import build
+from botz.engines.kinematics import KinematicsEngine
+from botz.scenario import library
+from botz.scenario.load import load
+
+
+@pytest.mark.parametrize("name", library.names("scenario"))
+def test_a_shipped_scenario_loads_and_its_robots_move(name):
+    spec = load(name).spec
+    assert spec.description
+    assert 5 <= spec.time.duration <= 60
+    engine = KinematicsEngine(spec)
+    row = np.empty(engine.channels.width)
+    engine.observe(row)
+    start = row.copy()
+    for title, one in spec.controllers.items():
+        controller = build(one, allow_user_code=False, name=title)
+        every = spec.time.steps_between(one.rate)
+        inputs = tuple(engine.inputs_table.of_robot(one.robot))
+        setup = ControllerSetup(one.robot, every * engine.dt, np.random.default_rng(0), inputs, engine)
+        controller.reset(setup)
+        command = controller.update(0.0, Measured(engine.channels, row, one.robot))
+        if command is not None:
+            engine.inputs[engine.robot_inputs(one.robot)] = engine.resolve_command(one.robot, command)
+    engine.advance(0, 10, 0, np.empty((0, row.size)))
+    engine.observe(row)
+    for robot in spec.robots:
+        before, after = engine.channels.value(start, f"{robot}/pose"), engine.channels.value(row, f"{robot}/pose")
+        assert np.abs(after - before).max() > 0

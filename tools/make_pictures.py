@@ -1,0 +1,90 @@
+"""Makes the pictures of the documentation and the output of its notebook, from the code as it is.
+
+    python tools/make_pictures.py
+
+Writes docs/pictures/*.png and docs/notebooks/first-steps.ipynb. Needs the extra `test`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import botz
+from botz.cli.running import DEMO
+from botz.engines.wheeled_robot import WheeledRobotModel
+from botz.scenario.kinematics import WheeledRobot
+from botz.scenario.load import load_robot
+from botz.view.plots import plot_recording
+from botz.view.wheel_drawing import draw_robot
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+NOTEBOOK = ROOT / "docs" / "notebooks" / "first-steps.ipynb"
+DRAWN_ROBOTS = ("ackermann-rear-drive",)
+
+
+def demo_picture(folder: Path) -> None:
+    """The paths that `botz demo` plots."""
+    recording = botz.simulate(DEMO, out=folder / "demo")
+    poses = [f"{robot}/pose" for robot in recording.scenario["robots"]]
+    plot_recording(recording, poses, path=PICTURES / f"{DEMO}.png")
+
+
+def odometry_picture(folder: Path) -> None:
+    """What the commands below drift.yaml on the page of wheeled robots plot."""
+    page = (ROOT / "docs" / "wheeled-robots.md").read_text(encoding="utf-8")
+    shown = re.search(r"```yaml\n(# drift\.yaml\n.*?)```", page, re.DOTALL)
+    assert shown is not None, "the page shows no drift.yaml"
+    file = folder / "drift.yaml"
+    file.write_text(shown[1], encoding="utf-8")
+    recording = botz.simulate(file, out=folder / "drift")
+    plot_recording(recording, ["vivi/pose", "vivi/odometry/pose"], path=PICTURES / "drift.png")
+
+
+def robot_pictures() -> None:
+    for name in DRAWN_ROBOTS:
+        spec = load_robot(name).spec
+        assert isinstance(spec, WheeledRobot)
+        draw_robot(WheeledRobotModel(spec), PICTURES / f"{name}.png", title=name)
+
+
+def execute_notebook(folder: Path) -> None:
+    """Every cell in a fresh kernel and an empty folder; what differs from run to run is left out of the file."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook: Any = nbformat.read(NOTEBOOK, as_version=4)
+    os.environ.pop("MPLBACKEND", None)  # the kernel has one of its own, which puts pictures into the file
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+    ).execute()
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+    notebook.metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    nbformat.write(notebook, NOTEBOOK)
+
+
+def main() -> int:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        robot_pictures()
+        odometry_picture(folder)
+        demo_picture(folder)
+        (folder / "notebook").mkdir()
+        execute_notebook(folder / "notebook")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
