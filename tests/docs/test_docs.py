@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from doc_pages import NOT_RUN, PAGES, ROOT, Block, Reader, assert_shown, blocks_of
 
+from botz.errors import InputError
+from botz.scenario import library
+
 LANGUAGES = {"python", "yaml", "sh", "text", "csv", "bibtex", "math"}
 LAUNCHER_LEVEL = re.compile(
     r"git clone \S+|cd \S+|\.ci/run|sudo apt install .+|pip install .+|python -m venv .+|\. \S+/bin/activate"
@@ -107,6 +110,13 @@ def test_generated_tables_are_up_to_date() -> None:
         assert shown == table, f"{name_of(page)}: table {name!r} is out of date; run python tools/make_tables.py"
 
 
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md"])
+def test_robots_are_counted(page: str) -> None:
+    counted = re.search(r"(\d+) robot", (ROOT / page).read_text(encoding="utf-8"))
+    assert counted is not None
+    assert int(counted[1]) == len(library.names("robot"))
+
+
 def test_shown_output_is_really_compared() -> None:
     assert_shown("a  b\n…\nc … e\n", "x\na b\ny\nc d e\n")
     with pytest.raises(AssertionError):
@@ -118,16 +128,10 @@ def test_shown_output_is_really_compared() -> None:
 def test_a_wrong_snippet_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     reader = Reader(tmp_path)
-    with pytest.raises(botz_error()):
+    with pytest.raises(InputError):
         reader.follow(Block("yaml", "robots: {vivi: {poes: [0, 0, 0]}}\n", 1))
     with pytest.raises(AssertionError):
         reader.follow(Block("sh", "botz show no-such-robot\n", 1))
     reader.follow(Block("sh", "botz show no-such-robot  # exit code 2\n", 1))
     with pytest.raises(ZeroDivisionError):
         reader.follow(Block("python", "1 / 0\n", 1))
-
-
-def botz_error() -> type[Exception]:
-    from botz.errors import InputError
-
-    return InputError

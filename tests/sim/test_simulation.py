@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import NOISY, ScenarioFile, UserController
-from recordings import Kept, bits
+from recordings import Kept
 
 from botz import Simulation, simulate
 from botz.errors import ControllerError, InputError
@@ -43,7 +43,7 @@ OWN_METHODS = """
 class Mine:
     def reset(self, setup):
         self.seen, self.speed = set(), iter(range(10**6))
-        self.count = 0
+        self.count = -1
 
     def update(self, t, measured):
         self.seen.add(round(1000 * t))
@@ -127,7 +127,7 @@ def test_inputs_take_the_robot_out_of_its_controllers_hands_until_reset(scenario
         ({"duo": {"left/sped": 1.0}}, 1, "left/speed"),
         ({"duo": {"left/speed": [1.0, 2.0]}}, 1, "one finite number"),
         ({"duo": {"left/speed": float("nan")}}, 1, "finite"),
-        ({"duo": {"left/speed": "fast"}}, 1, "numbers"),
+        ({"duo": {"left/speed": "fast"}}, 1, "number"),
         ({"duo": {"twist": [[1.0], [2.0, 3.0]]}}, 1, "numbers"),
         ({"duo": 3.0}, 1, "mapping"),
         ({"duo": {"twist": (0.0, 1.0, 0.0)}}, 1, "cannot move"),
@@ -231,9 +231,7 @@ def test_a_recording_continues_from_any_of_its_snapshots(
         assert kept.steps().tolist() == list(range(step, 1001, 10))
         for channel in rec.channels:
             mine = simulation.channels.value(kept.rows(), channel.name)
-            # The row at the start is seen before the command of that step; the recorded one as well.
             assert mine.tobytes() == rec[channel.name][rec.steps(channel.name) >= step].tobytes(), channel.name
-    assert bits(rec)
 
 
 def test_a_snapshot_of_another_scenario_is_refused(scenario_file: ScenarioFile, user_controller: UserController):
@@ -246,7 +244,7 @@ def test_a_snapshot_of_another_scenario_is_refused(scenario_file: ScenarioFile, 
         before = other.values()
         with pytest.raises(InputError, match="another scenario"):
             other.restore(simulation.snapshot())
-        assert all(np.array_equal(before[name], value) for name, value in other.values().items())
+        assert all(np.array_equal(before[name], value, equal_nan=True) for name, value in other.values().items())
         with pytest.raises(InputError):
             simulation.restore(other.snapshot())
     assert simulation.step_number == 10

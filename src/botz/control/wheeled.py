@@ -62,7 +62,7 @@ class PoseController:
     def _steering_pace(self, twist: Twist, measured: Measured) -> float:
         """1 when the wheels stand as the twist needs them, nearly 0 when they are far from it."""
         model = self.model
-        wanted = np.array([measured[f"{name}/angle_command"] for name in model.steering_names])
+        wanted = np.array([measured[f"{name}/steering_command"] for name in model.steering_names])
         size = hypot(twist[0], twist[1]) + abs(twist[2]) * model.length
         for group in range(model.n_steering):
             middle, limit = model.group_mid[group], model.group_limit[group]

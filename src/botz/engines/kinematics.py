@@ -69,7 +69,10 @@ class KinematicsEngine(Engine):
             Channel(f"{name}/pose", "m, m, rad", "true pose in the world", POSE),
             Channel(f"{name}/twist", "m/s, m/s, rad/s", "velocity in the body's axes", TWIST),
             Channel(
-                f"{name}/icr", "m", "instantaneous centre of rotation in the world; NaN when not turning", ("x", "y")
+                f"{name}/icr",
+                "m",
+                "instantaneous centre of rotation in the world; NaN when not turning",
+                ("x", "y"),
             ),
             Channel(f"{name}/odometry/pose", "m, m, rad", "pose by dead reckoning from the encoders", POSE),
             Channel(f"{name}/odometry/twist", "m/s, m/s, rad/s", "velocity from the encoders", TWIST),

@@ -37,6 +37,8 @@ def steering_for(
     if hypot(middle_vx, middle_vy) <= 1e-12 * size or size == 0.0:
         return present, 0.0
     angle = atan2(middle_vy, middle_vx) - mid[2]
+    if limit == np.inf:
+        return angle + pi * round((present - angle) / pi), 0.0
     best, best_gap = 0.0, np.inf
     nearest = np.inf
     for k in range(-4, 5):

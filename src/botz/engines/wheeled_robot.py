@@ -18,6 +18,7 @@ from botz.scenario.kinematics import (
     FixedWheel,
     SphericalWheel,
     SteeredWheel,
+    Steering,
     Support,
     SwedishWheel,
     WheeledRobot,
@@ -71,6 +72,10 @@ def wheel_kind(wheel) -> int:
             assert_never(wheel)
 
 
+def limit_of(steered: SteeredWheel | Steering) -> float:
+    return np.inf if steered.endless else steered.limit
+
+
 class WheeledRobotModel:
     """Matrices and names of one robot."""
 
@@ -110,10 +115,10 @@ class WheeledRobotModel:
         for name, group in spec.steering.items():
             indices = [self.wheel_names.index(wheel) for wheel in group.wheels]
             coupling = ACKERMANN if group.coupling == "ackermann" else PARALLEL
-            groups.append((name, indices, coupling, group.limit, group.rate or np.inf))
+            groups.append((name, indices, coupling, limit_of(group), group.rate or np.inf))
         for index, (name, wheel) in enumerate(spec.wheels.items()):
             if isinstance(wheel, SteeredWheel) and name not in grouped:
-                groups.append((name, [index], INDIVIDUAL, wheel.limit, wheel.rate or np.inf))
+                groups.append((name, [index], INDIVIDUAL, limit_of(wheel), wheel.rate or np.inf))
         self.steering_names = [name for name, *_ in groups]
         self.group_of_wheel = np.full(n, -1, dtype=np.int64)
         for number, (_, indices, *_rest) in enumerate(groups):
@@ -182,7 +187,7 @@ class WheeledRobotModel:
         self.n_rates = len(inputs)
         for number, name in enumerate(self.steering_names):
             members = tuple(np.flatnonzero(self.group_of_wheel == number).tolist())
-            inputs.append(Input(f"{name}/angle", "rad", f"steering angle of {name}", members))
+            inputs.append(Input(f"{name}/steering", "rad", f"steering angle of {name}", members))
         self.inputs = tuple(inputs)
         self.row_names = row_names
         self.select = np.array(select).reshape(len(select), 2 * n)
@@ -258,9 +263,7 @@ class WheeledRobotModel:
         rank = wc.pseudo_inverse3(system, self.length, work, inverse)
         return inverse, rank
 
-    def forward(
-        self, inputs: np.ndarray, castor: np.ndarray | None = None, *, slip: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def forward(self, inputs: np.ndarray, castor: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Twist of the body and the slip velocity of every equation (A ξ − B u, zero where wheels agree)."""
         inputs = np.asarray(inputs, dtype=float)
         psi = self.wheel_headings(inputs[self.n_rates :], castor)

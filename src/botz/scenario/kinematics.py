@@ -73,7 +73,9 @@ class SteeredWheel(WheelBase):
     """Rolling direction at steering angle zero [rad]."""
     driven: bool = False
     limit: Radians = Field(default=math.pi / 2, gt=0, le=math.pi)
-    """Largest steering angle to either side; ignored for wheels that a steering group turns [rad]."""
+    """Largest steering angle to either side; a steering group has its own [rad]."""
+    endless: bool = False
+    """The wheel turns round and round; `limit` does not count."""
     rate: RadiansPerSecond | None = Field(default=None, gt=0)
     """Largest steering rate; null: it follows at once [rad/s]."""
 
@@ -142,6 +144,9 @@ class Steering(Strict):
     """parallel: the same angle; ackermann: all axles meet on the axle of the fixed wheels. The input is then the
     angle of a wheel in the middle of the group."""
     limit: Radians = Field(default=math.pi / 2, gt=0, le=math.pi)
+    """Largest angle to either side [rad]."""
+    endless: bool = False
+    """The wheels turn round and round; `limit` does not count."""
     rate: RadiansPerSecond | None = Field(default=None, gt=0)
 
 

@@ -6,9 +6,10 @@ arithmetic (n · eps · size) or from the order of a method (C · h^p), and `why
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from botz.errors import InputError, Problem
@@ -67,18 +68,19 @@ def skip(name: str, reason: str, why: str = "") -> Check:
 
 
 def make(function: Callable[[int], Result], samples: int) -> list[Check]:
-    """The checks of one function; whatever goes wrong inside becomes a check that failed and says so."""
+    """The checks of one function, whose docstring is the equation that they share.
+
+    Whatever goes wrong inside becomes a check that failed and says so: it never stops the others.
+    """
+    equation = inspect.getdoc(function) or ""
     found: list[Check] = []
     try:
         result = function(samples)
         for check in [result] if isinstance(result, Check) else result:
-            found.append(check)
-    except Exception as error:  # a check reports, it never stops the others
-        name = function.__name__.replace("_", " ")
-        message = f"{type(error).__name__}: {error}"
-        found.append(
-            Check(f"{name}: completes", "completes", message, None, False, None, (function.__doc__ or "").strip())
-        )
+            found.append(replace(check, why=f"{equation} {check.why}".strip()))
+    except Exception as error:
+        name = f"{function.__name__.replace('_', ' ')}: completes"
+        found.append(Check(name, "completes", f"{type(error).__name__}: {error}", None, False, None, equation))
     return found
 
 

@@ -61,7 +61,7 @@ def differential_closed_form(samples: int) -> Iterator[Check]:
         right = w_d * (vx - turn * b / 2) * r_d
         ratio_error.append((left - right) / (size * (abs(w_d) + abs(w_e)) * max(r_d, r_e)))
     rounding = 100 * EPS
-    why = f"{differential_closed_form.__doc__} Some 50 roundings of the inverse of a 4x3 matrix, relative to |v_D| + |v_E|."
+    why = "Some 50 roundings of the inverse of a 4x3 matrix, relative to |v_D| + |v_E|."
     yield worst("differential drive: x' of the source, random parameters", x_error, rounding, why)
     yield worst("differential drive: y' of the source, random parameters", y_error, rounding, why)
     yield worst("differential drive: θ' of the source, random parameters", turn_error, rounding, why)
@@ -78,7 +78,7 @@ def differential_rows(samples: int) -> Iterator[Check]:
     c, s = np.cos(theta), np.sin(theta)
     to_body = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
     wanted = np.array([[1, 0, b / 2], [1, 0, -b / 2]]) @ to_body
-    why = f"[alsina-rodas] {differential_rows.__doc__} A few roundings of numbers below 1."
+    why = "[alsina-rodas] A few roundings of numbers below 1."
     yield worst("differential drive: J_q of the source", (rolling - wanted).ravel(), 8 * EPS, why)
     yield worst(
         "differential drive: C_q of the source", (lateral - np.array([0, 1, 0]) @ to_body).ravel(), 8 * EPS, why
@@ -104,7 +104,7 @@ def mecanum_closed_form(samples: int) -> Iterator[Check]:
         twist, _ = robots.model_of(wheels).forward(np.array(list(speed.values())))
         wanted = r / 4 * np.array([fl + fr + rl + rr, -fl + fr + rl - rr, (-fl + fr - rl + rr) / (a + b)])
         errors.append(np.abs((twist - wanted) * [1, 1, a + b]).max() / (r * np.abs(list(speed.values())).sum()))
-    why = f"Textbook form: {mecanum_closed_form.__doc__} Some 50 roundings, relative to r Σ|ω|."
+    why = "Textbook form: Some 50 roundings, relative to r Σ|ω|."
     yield worst("four Swedish wheels: textbook form, random parameters", errors, 100 * EPS, why)
 
 
@@ -128,7 +128,7 @@ def three_omni_closed_form(samples: int) -> Iterator[Check]:
             np.array([-2 * (np.sin(angles) @ speed), 2 * (np.cos(angles) @ speed), speed.sum() / reach]) * r / 3
         )
         errors.append(np.abs((twist - wanted) * [1, 1, reach]).max() / (r * np.abs(speed).sum()))
-    why = f"Textbook form: {three_omni_closed_form.__doc__} Some 50 roundings, relative to r Σ|ω|."
+    why = "Textbook form: Some 50 roundings, relative to r Σ|ω|."
     yield worst("three omni wheels at 120°: textbook form, random parameters", errors, 100 * EPS, why)
 
 
@@ -176,7 +176,7 @@ def ackermann_up_to_a_right_angle(samples: int) -> Iterator[Check]:
                 base * np.sin(abs(delta)), base * np.cos(delta) - np.sign(delta) * model.y[i] * np.sin(abs(delta))
             )
             errors.append(psi[i] - np.sign(delta) * wanted)
-    why = f"{ackermann_up_to_a_right_angle.__doc__} Some 10 roundings of an angle."
+    why = "Some 10 roundings of an angle."
     yield worst("Ackermann: wheel angles up to δ = 90° [rad]", errors, 40 * EPS, why)
 
 
@@ -193,7 +193,7 @@ def mechanical_differential(samples: int) -> Iterator[Check]:
         left, right = (robots.value(engine, row, f"r/rear_{side}/speed")[0] for side in ("left", "right"))
         mean.append(((left + right) / 2 - motor) / motor)
         single.append((right - motor * (1 + track * np.tan(delta) / (2 * base))) / motor)
-    why = f"{mechanical_differential.__doc__} Inverse of a 5x3 matrix, relative to the motor's speed."
+    why = "Inverse of a 5x3 matrix, relative to the motor's speed."
     yield worst("mechanical differential: motor turns with the mean of its wheels", mean, 200 * EPS, why)
     yield worst("mechanical differential: speed of the outer and inner wheel", single, 200 * EPS, why)
 
@@ -219,7 +219,7 @@ def three_wheels_on_one_axle(samples: int) -> Iterator[Check]:
         turn = rng.uniform(-2, 2)
         _, slip = model.forward(np.array([s + c * turn, s, s - c * turn]) / r)
         agree += list(slip)
-    why = f"{three_wheels_on_one_axle.__doc__} Some 50 roundings of speeds up to 5 m/s."
+    why = "Some 50 roundings of speeds up to 5 m/s."
     yield worst("over-constrained: slip of a mismatch, middle wheel of three", middle, 500 * EPS, why)
     yield worst("over-constrained: slip of a mismatch, outer wheel of three", outer, 500 * EPS, why)
     yield worst(
@@ -248,7 +248,7 @@ def skid_steer_least_squares(samples: int) -> Iterator[Check]:
             lengthwise.append(
                 slip[model.row_names.index(f"{name} rolling")] - ((left + right) / 2 - y * turn - side)
             )
-    why = f"Normal equations by hand: {skid_steer_least_squares.__doc__} Some 50 roundings of speeds up to 20 m/s."
+    why = "Normal equations by hand: Some 50 roundings of speeds up to 20 m/s."
     yield worst("skid-steer: yaw rate of the least squares", turning, 1000 * EPS, why)
     yield worst("skid-steer: lateral slip", sideways, 1000 * EPS, why)
     yield worst("skid-steer: rolling slip", lengthwise, 1000 * EPS, why)
@@ -269,7 +269,7 @@ def icr_of_a_turn(samples: int) -> Iterator[Check]:
         radius = b / 2 * (w_d + w_e) / (w_d - w_e)
         wanted = np.array(pose[:2]) + radius * np.array([-np.sin(pose[2]), np.cos(pose[2])])
         errors.append(np.hypot(*(robots.value(engine, row, "r/icr") - wanted)))
-    why = f"{icr_of_a_turn.__doc__} Differential drive: r = b/2 (ω_D + ω_E)/(ω_D − ω_E) to the left; lengths up to 10 m."
+    why = "Differential drive: r = b/2 (ω_D + ω_E)/(ω_D − ω_E) to the left; lengths up to 10 m."
     yield worst("centre of rotation of a differential drive, in the world [m]", errors, 1000 * EPS, why)
 
 
@@ -285,7 +285,7 @@ def degrees_of_shipped_robots(samples: int) -> Iterator[Check]:
         model = WheeledRobotModel(spec)
         measured = str(model.structure(consistent_steering(model)))
         expected = STRUCTURE.get(name, "not listed in kinematics_forms.STRUCTURE")
-        yield same(f"degrees δm/δs/δM: {name}", expected, measured, degrees_of_shipped_robots.__doc__ or "")
+        yield same(f"degrees δm/δs/δM: {name}", expected, measured, "")
 
 
 def degrees_where_axles_coincide(samples: int) -> Iterator[Check]:
@@ -298,7 +298,7 @@ def degrees_where_axles_coincide(samples: int) -> Iterator[Check]:
     line = robots.model_of(
         {name: {**steered, "position": [0.0, y]} for name, y in zip("abcd", (0.4, 0.1, -0.2, -0.5), strict=True)}
     )
-    why = f"Page of the physics: two-steer and four-steer 1/2/3, δ_m = 2 where the axes coincide. {degrees_where_axles_coincide.__doc__}"
+    why = "Page of the physics: two-steer and four-steer 1/2/3, δ_m = 2 where the axes coincide. "
     yield same("two-steer: degrees with parallel axles apart", "1/2/3", str(two.structure(np.full(2, 0.5))), why)
     yield same("two-steer: mobility where the axles coincide", "2", str(two.structure(np.zeros(2)).mobility), why)
     meet = np.arctan2(np.array([0.3, 0.3, -0.3, -0.3]), 2.0 - np.array([0.2, -0.2, 0.2, -0.2]))

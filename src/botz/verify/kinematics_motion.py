@@ -23,7 +23,7 @@ def circle_closes(samples: int) -> Iterator[Check]:
         robot = circling(b, r, dt, v, STEPS, method)
         row = robots.rollout(robot, STEPS)
         x, y, theta = robots.value(robot, row, "r/pose")[0]
-        why = f"{circle_closes.__doc__} {STEPS} steps, each rounding the position and the angle: N eps (2 + 2π) R."
+        why = f"{STEPS} steps, each rounding the position and the angle: N eps (2 + 2π) R."
         if method == "rk4":
             # Simpson's rule over a whole period of a sine has no error, so that rk4 closes the circle as well.
             why += " Simpson's rule over a whole period is exact."
@@ -31,7 +31,7 @@ def circle_closes(samples: int) -> Iterator[Check]:
         yield close(f"circle closes, {method}: heading [rad]", 2 * np.pi, theta, STEPS * EPS * 2 * np.pi, why)
     robot = circling(b, r, dt, v, STEPS, "arc")
     x, y, _ = robots.value(robot, robots.rollout(robot, STEPS // 2), "r/pose")[0]
-    why = f"{circle_closes.__doc__} Arcs are exact: rounding only."
+    why = "Arcs are exact: rounding only."
     yield close("half a circle, arc: a diameter to the left [m]", 0.0, np.hypot(x, y - 2 * radius), tolerance, why)
 
     def half_circle_error(n: int) -> float:
@@ -83,14 +83,14 @@ def castor_follows_the_tractrix(samples: int) -> Iterator[Check]:
         def error(n: int, method: str = method) -> float:
             return abs(final_angle(n, method) - wanted)
 
-        why = f"{castor_follows_the_tractrix.__doc__} The next term of the error is smaller by about v h/|d| = {v * time / n / d:.2f}."
+        why = f"The next term of the error is smaller by about v h/|d| = {v * time / n / d:.2f}."
         yield order_check(
             f"castor on a tractrix, {method}: order of the error", error, (n, 2 * n), order, 0.25, why
         )
     # Error constants: arc (midpoint) |ψ'''| h² T/24-like, rk4 h⁴ T/120-like, with rates v/|d| = 4 /s.
     rate, h = v / d, 1e-3
     for method, order in (("arc", 2), ("rk4", 4)):
-        why = f"{castor_follows_the_tractrix.__doc__} h = 1 ms; error at most (v h/|d|)^{order} · v T/|d|, and 500 roundings."
+        why = f"h = 1 ms; error at most (v h/|d|)^{order} · v T/|d|, and 500 roundings."
         tolerance = (rate * h) ** order * rate * time + 500 * EPS * start
         yield close(
             f"castor on a tractrix, {method}: final angle [rad]", wanted, final_angle(500, method), tolerance, why
@@ -110,7 +110,7 @@ def castor_in_a_steady_turn(samples: int) -> Iterator[Check]:
     psi = float(robots.value(engine, row, "r/castor/steering")[0])
     # Wheel at pivot + d e, axle a = k×e, through the centre (0, v/θ'): (centre − pivot)·e = d.
     gap = (np.array([0.0, v / turn]) - [reach, 0.0]) @ [np.cos(psi), np.sin(psi)] - d
-    why = f"{castor_in_a_steady_turn.__doc__} After 20 s the start is forgotten (e^-75); rounding of the pivot's rate remains."
+    why = "After 20 s the start is forgotten (e^-75); rounding of the pivot's rate remains."
     yield close("castor in a steady turn: distance of its axle from the centre [m]", 0.0, gap, 1e-12, why)
 
 
@@ -139,7 +139,7 @@ def steering_against_dop853(samples: int) -> Iterator[Check]:
         def error(n: int, method: str = method) -> float:
             return float(np.hypot(*(final_pose(n, method) - solved)[:2]))
 
-        why = f"{steering_against_dop853.__doc__} The next term is smaller by about (2 rad/s · h)."
+        why = "The next term is smaller by about (2 rad/s · h)."
         yield order_check(
             f"moving steering, {method} against DOP853: order of the error", error, (n, 2 * n), order, 0.2, why
         )
@@ -148,7 +148,7 @@ def steering_against_dop853(samples: int) -> Iterator[Check]:
     h = time / 500
     for method, tolerance in (("arc", 3 * time / 24 * h**2 * 3), ("rk4", 20 * h**4 + 500 * EPS * 4)):
         gap = np.abs(ends[method] - solved).max()
-        why = f"{steering_against_dop853.__doc__} h = 4 ms: arc C h² with C = T max|θ'''|/24 and its reach, rk4 20 h⁴."
+        why = "h = 4 ms: arc C h² with C = T max|θ'''|/24 and its reach, rk4 20 h⁴."
         yield close(f"moving steering, {method} against DOP853: final pose", 0.0, gap, tolerance, why)
     heading = -v / (base * rate) * np.log(np.cos(rate * time))
     why = "θ = −v/(L ρ) ln cos(ρ t), exactly; rk4 is Simpson's rule: T h⁴/2880 times the fourth derivative of θ' (below 30)."
@@ -166,11 +166,11 @@ def steering_reaches_its_target(samples: int) -> Iterator[Check]:
         engine.inputs[:] = [v / 0.3, target]
         half = robots.value(engine, robots.rollout(engine, 400), "r/front/steering")[0]
         row = robots.rollout(engine, 1100, start=400)
-        why = f"{steering_reaches_its_target.__doc__} 400 additions of the angle."
+        why = "400 additions of the angle."
         yield close(
             f"steering at its rate limit, {method}: angle on the way [rad]", rate * 0.4, half, 400 * EPS, why
         )
-        why = f"{steering_reaches_its_target.__doc__} The target itself, no rounding."
+        why = "The target itself, no rounding."
         yield close(
             f"steering at its rate limit, {method}: angle at the end [rad]",
             target,
@@ -180,7 +180,7 @@ def steering_reaches_its_target(samples: int) -> Iterator[Check]:
         )
         # The step in which the target is reached is taken at the target: off by up to ρh for one step; midpoints add h²/24.
         bound = v / base * rate * dt**2 / np.cos(target) ** 2 * (1 + time)
-        why = f"{steering_reaches_its_target.__doc__} Its last step is taken at the target: v ρ h² / (L cos² δ_f)."
+        why = "Its last step is taken at the target: v ρ h² / (L cos² δ_f)."
         yield close(
             f"steering at its rate limit, {method}: heading [rad]",
             heading,
@@ -214,9 +214,9 @@ def synchro_keeps_heading(samples: int) -> Iterator[Check]:
         moved.append(
             np.hypot(x - 0.05 * speed * np.cos(heading + angle), y - 0.05 * speed * np.sin(heading + angle))
         )
-    why = f"{synchro_keeps_heading.__doc__} Residual yaw of a least-squares inverse: some 100 eps · 0.15 m/s / 0.2 m, for 1 s."
+    why = "Residual yaw of a least-squares inverse: some 100 eps · 0.15 m/s / 0.2 m, for 1 s."
     yield worst("synchro drive keeps its heading [rad]", turned, 100 * EPS, why)
-    why = f"{synchro_keeps_heading.__doc__} 1000 additions of a path of at most 0.15 m."
+    why = "1000 additions of a path of at most 0.15 m."
     yield worst("synchro drive: path of a point [m]", moved, 1000 * EPS * 0.3, why)
 
 
@@ -233,5 +233,5 @@ def arcs_compose(samples: int) -> Iterator[Check]:
             engine.inputs[:] = speeds
             ends.append(robots.value(engine, robots.rollout(engine, n), "r/pose")[0])
         errors.append(np.abs(ends[0] - ends[1]).max())
-    why = f"{arcs_compose.__doc__} 1000 additions of coordinates up to 4 m, whose angle error moves the path by 0.5 m."
+    why = "1000 additions of coordinates up to 4 m, whose angle error moves the path by 0.5 m."
     yield worst("one long arc equals a thousand short ones", errors, 1000 * EPS * 5, why)

@@ -36,7 +36,7 @@ def odometry_within_quantisation(samples: int) -> Iterator[Check]:
             rounding = time / 0.001 * EPS * 10
             ratios.append(np.hypot(gap[0], gap[1]) / (r * tick * (1 + turned + path / b) + rounding))
             headings.append(abs(gap[2]) / (r * tick / b + rounding))
-        why = f"{odometry_within_quantisation.__doc__} Shown as a part of the bound: at most 1."
+        why = "Shown as a part of the bound: at most 1."
         yield worst(f"odometry, {ticks} ticks a turn: position error / bound", ratios, 1.0, why)
         yield worst(
             f"odometry, {ticks} ticks a turn: heading error / bound",
@@ -74,7 +74,7 @@ def odometry_of_shipped_robots(samples: int) -> Iterator[Check]:
         if driven_castors:
             rate = np.abs(engine.inputs).max() * 0.01
             tolerance += rate**2 * np.abs(twist).sum()
-        why = f"{odometry_of_shipped_robots.__doc__} One tick through the gain of the wheels, ten times for the path's turn."
+        why = "One tick through the gain of the wheels, ten times for the path's turn."
         yield close(f"odometry equals truth: {name}", 0.0, np.abs(gap).max(), tolerance, why)
 
 
@@ -99,7 +99,7 @@ def slip_shortens_the_way(samples: int) -> Iterator[Check]:
             robots.value(engine, row, "r/pose")[0, 2] / robots.value(engine, row, "r/odometry/pose")[0, 2]
             - (1 - s)
         )
-    why = f"{slip_shortens_the_way.__doc__} A tick of 6e-9 rad in at least 2 rad, times 1 − s ≤ 1.5, and 1000 roundings."
+    why = "A tick of 6e-9 rad in at least 2 rad, times 1 − s ≤ 1.5, and 1000 roundings."
     tolerance = 1.5 * 2 * np.pi * 1e-9 / 2 + 1000 * EPS
     yield worst("slip: true way / odometry's way = 1 − s", ratio, tolerance, why)
     yield worst("slip: true turn / odometry's turn = 1 − s", angle, tolerance, why)
@@ -114,7 +114,7 @@ def slip_of_one_wheel(samples: int) -> Iterator[Check]:
     engine = robots.engine_of(robots.robot(plain["wheels"]))
     engine.inputs[:] = speed
     row = robots.rollout(engine, 1000)
-    why = f"{slip_of_one_wheel.__doc__} 1000 additions of an angle below 1 rad."
+    why = "1000 additions of an angle below 1 rad."
     yield close(
         "slip of one wheel: yaw after 1 s [rad]",
         -s * r * speed / b,
@@ -139,7 +139,7 @@ def slip_of_a_ball(samples: int) -> Iterator[Check]:
     engine = robots.engine_of(robots.robot({"ball": ball}))
     engine.inputs[:] = [side if "side" in channel.name else forward for channel in engine.inputs_table]
     x, y, _ = robots.value(engine, robots.rollout(engine, 1000), "r/pose")[0]
-    why = f"{slip_of_a_ball.__doc__} 1000 additions of a way below 1 m."
+    why = "1000 additions of a way below 1 m."
     yield close("slip of a ball: way forward [m]", (1 - s) * r * forward, x, 1000 * EPS, why)
     yield close("slip of a ball: way to the side [m]", (1 - s) * r * side, y, 1000 * EPS, why)
 
@@ -160,7 +160,7 @@ def encoder_noise_statistics(samples: int) -> Iterator[Check]:
         ]
     )
     deviation = np.sqrt(sigma**2 + tick**2 / 12)
-    why = f"{encoder_noise_statistics.__doc__} {2 * count} readings: {SIGMAS:g} standard errors, σ/√n and σ/√(2n)."
+    why = f"{2 * count} readings: {SIGMAS:g} standard errors, σ/√n and σ/√(2n)."
     n = 2 * count
     yield close("encoder noise: mean [rad]", -tick / 2, gaps.mean(), SIGMAS * deviation / np.sqrt(n), why)
     yield close(
@@ -181,7 +181,7 @@ def slip_noise_statistics(samples: int) -> Iterator[Check]:
     engine.inputs[:] = speed
     twists = robots.value(engine, robots.rollout(engine, count, every=1), "r/twist")
     v, turn = r * speed * sigma / np.sqrt(2), r * speed * sigma * np.sqrt(2) / b
-    why = f"{slip_noise_statistics.__doc__} {count} draws: {SIGMAS:g} standard errors."
+    why = f"{count} draws: {SIGMAS:g} standard errors."
     yield close(
         "slip noise: mean speed [m/s]",
         r * speed * (1 - mean),
@@ -218,7 +218,7 @@ def slip_noise_random_walk(samples: int) -> Iterator[Check]:
         row = robots.rollout(engine, readings)
         finals += [float(robots.value(engine, row, f"{name}/pose")[0, 2]) for name in many]
     wanted = r * speed * 0.01 * sigma * np.sqrt(2 * (readings - 1)) / b
-    why = f"{slip_noise_random_walk.__doc__} {runs} robots: {SIGMAS:g} standard errors, σ/√(2n)."
+    why = f"{runs} robots: {SIGMAS:g} standard errors, σ/√(2n)."
     yield close(
         "slip noise: spread of headings after 20 readings [rad]",
         wanted,

@@ -49,7 +49,7 @@ def frame_invariance(samples: int) -> Iterator[Check]:
                     plain[2] + pose[2],
                 ]
                 errors[name] = max(errors.get(name, 0.0), float(np.abs(moved - turned).max()))
-        why = f"{frame_invariance.__doc__} {STEPS} additions of coordinates up to 10 m and of an angle that turns them."
+        why = f"{STEPS} additions of coordinates up to 10 m and of an angle that turns them."
         yield named_worst(f"frame invariance, {method}", errors, STEPS * EPS * 20, why)
 
 
@@ -65,7 +65,7 @@ def mirrored_robot(spec: WheeledRobot) -> WheeledRobot:
 
 
 def mirrored_inputs(engine: KinematicsEngine, inputs: np.ndarray) -> np.ndarray:
-    flips = ("/angle", "/steering_rate", "/side_speed")
+    flips = ("/steering", "/steering_rate", "/side_speed")
     signs = [-1.0 if channel.name.endswith(flips) else 1.0 for channel in engine.inputs_table]
     return inputs * signs
 
@@ -85,7 +85,7 @@ def mirrored_run(samples: int) -> Iterator[Check]:
                 0
             ] * [1, -1, -1]
             errors[name] = max(errors.get(name, 0.0), float(np.abs(gap).max()))
-    why = f"{mirrored_run.__doc__} The sums run in the same order; the signs inside a rounding may differ: {STEPS} eps · 10 m."
+    why = f"The sums run in the same order; the signs inside a rounding may differ: {STEPS} eps · 10 m."
     yield named_worst("mirrored robot, mirrored run", errors, STEPS * EPS * 20, why)
 
 
@@ -123,7 +123,7 @@ def chunks_give_the_same_bits(samples: int) -> Iterator[Check]:
                 robots.rollout(engine, size, start=step, every=10 if size > 10 else 0)
                 step += size
             final.append(state_bytes(engine))
-        why = chunks_give_the_same_bits.__doc__ or ""
+        why = ""
         yield close(
             f"cut into single steps, {method}: states that differ", 0, differing(final[0], final[1]), 0, why
         )
@@ -146,7 +146,7 @@ def restored_run_continues(samples: int) -> Iterator[Check]:
     other.restore(snapshot)
     robots.rollout(other, rest, start=first)
     count = differing(state_bytes(engine), state_bytes(other))
-    yield close("restored snapshot: states that differ", 0, count, 0, restored_run_continues.__doc__ or "")
+    yield close("restored snapshot: states that differ", 0, count, 0, "")
     engine.restore(snapshot)
     robots.rollout(engine, rest, start=first)
     again = differing(state_bytes(engine), state_bytes(other))
@@ -155,7 +155,7 @@ def restored_run_continues(samples: int) -> Iterator[Check]:
         0,
         again,
         0,
-        restored_run_continues.__doc__ or "",
+        "",
     )
 
 

@@ -60,7 +60,7 @@ def rows_against_geometry(samples: int) -> Iterator[Check]:
             for name, velocity in zip(model.row_names, slip, strict=True):
                 errors.append(velocity - (along if name == "w rolling" else across))
             errors.append(moved[2])
-        why = f"{rows_against_geometry.__doc__} Five-point difference of positions in space; see wheel_geometry.TOLERANCE."
+        why = "Five-point difference of positions in space; see wheel_geometry.TOLERANCE."
         yield worst(f"rows of a {kind} wheel: motion of the contact point [m/s]", errors, geometry.TOLERANCE, why)
 
 
@@ -93,7 +93,7 @@ def passive_wheels_follow(samples: int) -> Iterator[Check]:
             scale = max(1.0, abs(spin), abs(side), *np.abs(twist))
             rates = geometry.Rates(twist / scale, spin / scale, side / scale)
             errors += list(geometry.contact_velocity(placed(wheel, pivot), rates))
-        why = f"{passive_wheels_follow.__doc__} All three components of its velocity, five-point difference; see wheel_geometry.TOLERANCE."
+        why = "All three components of its velocity, five-point difference; see wheel_geometry.TOLERANCE."
         yield worst(f"passive {kind} wheel: its contact rests [m/s]", errors, geometry.TOLERANCE, why)
 
 
@@ -116,7 +116,7 @@ def twists_by_numpy(samples: int) -> Iterator[Check]:
             errors.append(
                 np.abs((robots.value(engine, row, "r/twist") - wanted) * [1, 1, model.length]).max() / condition
             )
-        why = f"{twists_by_numpy.__doc__} Relative to condition · residual and size, some 100 roundings each."
+        why = "Relative to condition · residual and size, some 100 roundings each."
         yield worst(f"twist of random inputs by NumPy: {name}", errors, 400 * EPS, why)
 
 
@@ -182,7 +182,7 @@ def forward_of_inverse(samples: int) -> Iterator[Check]:
             again, slip = model.forward(found.inputs, pivots)
             identity.append(np.abs((again - twist) * [1, 1, model.length]).max())
             residual.append(np.abs(slip).max())
-        why = f"{forward_of_inverse.__doc__} Speeds up to 1 m/s + 1 rad/s · length; 1e-12 allows conditions up to 1e3 and the issue's bound."
+        why = "Speeds up to 1 m/s + 1 rad/s · length; 1e-12 allows conditions up to 1e3 and the issue's bound."
         yield same(f"admissible velocities are accepted: {name}", "", refused, why)
         yield worst(f"forward of inverse is the identity: {name}", identity, 1e-12, why)
         yield worst(f"residual slip of consistent wheels [m/s]: {name}", residual, 1e-12, why)
@@ -216,7 +216,7 @@ def impossible_motions_are_refused(samples: int) -> Iterator[Check]:
             f"refused with a reason: {name}",
             "refused",
             measured,
-            f"{impossible_motions_are_refused.__doc__} ({word})",
+            f"({word})",
         )
 
 
@@ -236,7 +236,7 @@ def pseudo_inverse_by_numpy(samples: int) -> Iterator[Check]:
         wanted = np.linalg.pinv(matrix, rcond=1e-9)
         errors.append(np.abs(inverse - wanted).max() * singular.min() * singular.min() / singular.max())
     why = (
-        f"{pseudo_inverse_by_numpy.__doc__} Wedin: |ΔA⁺| ≤ √2 κ |A⁺| p eps for each of the two algorithms, backward "
+        "Wedin: |ΔA⁺| ≤ √2 κ |A⁺| p eps for each of the two algorithms, backward "
         "error p eps |A| with p = 3 m ≤ 48; shown in units of κ |A⁺|."
     )
     yield worst("pseudo-inverse: against NumPy, also rank-deficient", errors, 2 * np.sqrt(2) * 48 * EPS, why)

@@ -127,7 +127,7 @@ def value(engine: KinematicsEngine, rows: np.ndarray, name: str) -> np.ndarray:
 def random_inputs(rng: np.random.Generator, model: WheeledRobotModel, *, speed: float = 4.0) -> np.ndarray:
     """Motor speeds up to `speed` [rad/s] either way, steering angles within 80 % of their limits."""
     inputs = rng.uniform(-speed, speed, len(model.inputs))
-    inputs[model.n_rates :] = 0.8 * model.group_limit * rng.uniform(-1.0, 1.0, model.n_steering)
+    inputs[model.n_rates :] = 0.8 * np.minimum(model.group_limit, np.pi) * rng.uniform(-1.0, 1.0, model.n_steering)
     return inputs
 
 
