@@ -111,7 +111,9 @@ class Answer(NamedTuple):
 
 
 @pytest.fixture
-def botz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
+def botz(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Answer]:
     """The command line inside this process, in `tmp_path`: quick, and anything unforeseen fails the test."""
     monkeypatch.chdir(tmp_path)
 
@@ -168,7 +170,9 @@ class BotzProcess:
         """The id of a run started with --publish."""
 
         def found() -> str | None:
-            return next((line.split()[-1] for line in self.err.splitlines() if line.startswith("botz: run ")), None)
+            return next(
+                (line.split()[-1] for line in self.err.splitlines() if line.startswith("botz: run ")), None
+            )
 
         return str(self.wait_for(found, "the run's id"))
 

@@ -24,7 +24,9 @@ def source_hash(extra_files: list[Path] | None = None) -> str:
     """Hash of the sources that kernels are made of, the interpreter, and a user's own element files."""
     digest = hashlib.sha256(f"{sys.version_info[:2]}{sys.implementation.cache_tag}".encode())
     package = Path(__file__).parent
-    own = [file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in ROOMS_WITHOUT_KERNELS]
+    own = [
+        file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in ROOMS_WITHOUT_KERNELS
+    ]
     for file in sorted(own) + sorted(extra_files or []):
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
@@ -108,7 +110,9 @@ def announce(engine: str) -> None:
             file=sys.stderr,
         )
     elif not (FOLDER / f"{engine}.ready").exists():
-        print(f"botz: compiling the kernels of '{engine}', once (about half a minute) …", file=sys.stderr, flush=True)
+        print(
+            f"botz: compiling the kernels of '{engine}', once (about half a minute) …", file=sys.stderr, flush=True
+        )
 
 
 def mark_ready(engine: str) -> None:

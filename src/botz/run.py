@@ -134,7 +134,9 @@ def _run(
     on_ready: Callable[[str], None] | None,
 ) -> Outcome:
     spec: Any = scenario.spec
-    own_process = shared or spec.time.factor is not None or spec.process.cpu is not None or spec.process.priority == "high"
+    own_process = (
+        shared or spec.time.factor is not None or spec.process.cpu is not None or spec.process.priority == "high"
+    )
     if own_process:
         return run_in_own_process(scenario, out, progress, on_ready)
     return run_here(scenario, out, progress)
@@ -166,7 +168,9 @@ def new_folder(out: str | Path | None, name: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(Problem(f"cannot make the folder {folder}: {error.strerror}; choose another with --out")) from error
+        raise InputError(
+            Problem(f"cannot make the folder {folder}: {error.strerror}; choose another with --out")
+        ) from error
     return folder
 
 
@@ -185,7 +189,9 @@ def streams_of(spec: Any, channels: ChannelTable) -> list[StreamSpec]:
         return tuple(name for name in names if name in chosen)
 
     streams = [
-        StreamSpec("state", spec.time.steps_between(spec.record.rate), select(spec.record.channels, "record.channels"))
+        StreamSpec(
+            "state", spec.time.steps_between(spec.record.rate), select(spec.record.channels, "record.channels")
+        )
     ]
     for name, stream in spec.record.streams.items():
         channels_of_stream = select(stream.channels, f"record.streams.{name}.channels")
@@ -197,7 +203,10 @@ def streams_of(spec: Any, channels: ChannelTable) -> list[StreamSpec]:
 
 def header_of(scenario: LoadedScenario) -> RecordingHeader:
     spec: Any = scenario.spec
-    info = {"started": datetime.now().astimezone().isoformat(timespec="seconds"), "python": platform.python_version()}
+    info = {
+        "started": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+    }
     for package in ("botz", "numpy", "numba"):
         try:
             info[package] = version(package)
@@ -228,7 +237,12 @@ def run_here(scenario: LoadedScenario, out: str | Path | None, progress: Progres
     streams = streams_of(spec, simulation.channels)
     folder = new_folder(out, scenario.name)
     writer = Recorder(
-        folder / RECORDING, header_of(scenario), simulation.channels, simulation.inputs, streams, simulation.engine.views
+        folder / RECORDING,
+        header_of(scenario),
+        simulation.channels,
+        simulation.inputs,
+        streams,
+        simulation.engine.views,
     )
     outcome = Outcome(folder, "failed")
     until = spec.time.steps

@@ -158,9 +158,7 @@ class Reader:
             programs.mkdir()
             for name, arguments in (("botz", "-m botz "), ("python", "")):
                 script = programs / name
-                script.write_text(
-                    f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments}"$@"\n', encoding="utf-8"
-                )
+                script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments}"$@"\n', encoding="utf-8")
                 script.chmod(0o755)
         sources = str(Path(botz.__file__).parents[1])
         return os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": sources}

@@ -24,9 +24,7 @@ def code_cells(notebook: Any) -> list[Any]:
 
 
 def printed(cell: Any) -> str:
-    return "".join(
-        output.text for output in cell.outputs if output.output_type == "stream" and output.name == "stdout"
-    )
+    return "".join(output.text for output in cell.outputs if output.output_type == "stream" and output.name == "stdout")
 
 
 def pictures(cell: Any) -> list[str]:
@@ -37,9 +35,7 @@ def pictures(cell: Any) -> list[str]:
 def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The kernel is another process: it finds this Botz, and does not ask for a display.
     sources = str(Path(botz.__file__).parents[1])
-    monkeypatch.setenv(
-        "PYTHONPATH", os.pathsep.join([sources, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([sources, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep))
     monkeypatch.delenv("MPLBACKEND", raising=False)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     notebook = nbformat.read(path, as_version=4)
@@ -64,9 +60,7 @@ def shape_of(text: str) -> str:
 def test_notebook_is_kept_executed_and_clean(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     cells = code_cells(notebook)
-    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1)), (
-        "executed once, from the top"
-    )
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1)), "executed once, from the top"
     assert sum(len(pictures(cell)) for cell in cells) >= 2
     text = path.read_text(encoding="utf-8")
     assert len(text) < 300_000, "its pictures are large"

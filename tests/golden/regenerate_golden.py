@@ -1,6 +1,7 @@
 """Writes the golden trajectories anew: `python tests/golden/regenerate_golden.py`. Nothing else writes them.
 
-Run it after a change that is meant to change trajectories, look at what `git diff` shows, and say in the changelog why.
+Run it after a change that is meant to change trajectories, look at what `git diff` shows, and say why in the
+changelog.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 FOLDER = Path(__file__).parent
 
 SCENARIOS = {"castor-tractrix": 2.0, "skid-steer-slip": 2.0, "omni-eight": 4.0, "differential-odometry": 2.0}
-"""Shipped scenarios and how many seconds of them are kept: a table with a passive castor, an over-constrained robot,
-feedback control of a robot that moves in all directions, and noise."""
+"""Shipped scenarios and how many seconds of them are kept: a table with a passive castor, an over-constrained
+robot, feedback control of a robot that moves in all directions, and noise."""
 
 SAMPLES = 8
 
@@ -30,9 +31,7 @@ def trajectory(name: str) -> dict[str, Any]:
 
     sim = Simulation(name)
     steps = round(SCENARIOS[name] / (sim.step_ns * 1e-9) / SAMPLES)
-    kept: dict[str, list[Any]] = {
-        channel.name: [] for channel in sim.channels if not channel.name.endswith("/icr")
-    }
+    kept: dict[str, list[Any]] = {channel.name: [] for channel in sim.channels if not channel.name.endswith("/icr")}
     for _ in range(SAMPLES):
         values = sim.step(n=steps)
         for channel, series in kept.items():

@@ -19,7 +19,7 @@ def test_trajectory_is_the_golden_one(name):
         golden["steps"],
     )
     assert list(made["channels"]) == list(golden["channels"])
-    # Not bit for bit: another machine's sin and cos may differ in their last bit, once a step and always the same way.
+    # Not bit for bit: another machine's sin and cos may differ in the last bit, in every step and the same way.
     tolerance = 4 * SAMPLES * golden["steps"] * np.finfo(float).eps
     for channel, series in golden["channels"].items():
         wanted, got = np.array(series), np.array(made["channels"][channel])

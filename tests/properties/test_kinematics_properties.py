@@ -63,9 +63,7 @@ def sensitivity(model: WheeledRobotModel, inputs: np.ndarray) -> float:
     if not singular.size:
         return 1.0
     condition = singular.max() / singular.min()
-    return float(
-        condition**2 * (1.0 + np.abs(inputs).sum()) * max(1.0, 1.0 / singular.max()) / min(1.0, model.length)
-    )
+    return float(condition**2 * (1.0 + np.abs(inputs).sum()) * max(1.0, 1.0 / singular.max()) / min(1.0, model.length))
 
 
 def well_posed(model: WheeledRobotModel, inputs: np.ndarray) -> bool:

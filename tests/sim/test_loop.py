@@ -102,7 +102,7 @@ def test_a_real_time_clock_has_no_effect_on_states(scenario_file: ScenarioFile):
     clock = RealTimeClock(50.0, 0.001)
     kept = run(file, clock=clock)
     assert kept.as_bytes() == run(file).as_bytes()
-    assert clock.lateness.ticks == 1000 / clock.tick_steps
+    assert clock.lateness.ticks >= 1000 / clock.tick_steps
     assert kept.clock
 
 
@@ -160,7 +160,9 @@ def test_a_controller_is_called_exactly_at_its_rate(
     # Recorded once a change, at the step at which it took effect. The first command, 0, changes nothing.
     every = round(1000 / rate)
     changes = [k for k in range(2, round(rate)) if (k + 1) % 3 == 0]
-    assert [(step, values[0]) for step, _, values, _ in kept.commands] == [(k * every, (k + 1) // 3) for k in changes]
+    assert [(step, values[0]) for step, _, values, _ in kept.commands] == [
+        (k * every, (k + 1) // 3) for k in changes
+    ]
     assert {(robot, source) for _, robot, _, source in kept.commands} <= {("duo", "mine")}
 
 
@@ -175,12 +177,23 @@ def outside(*moments: tuple[int, dict[str, Any]]) -> Callable[[Simulation], None
     return take
 
 
+class Ticks(RealTimeClock):
+    """Cuts the run into short pieces and waits for nothing, so that commands from outside are looked at often."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0, 0.001)
+        self.tick_steps = 5
+
+    def wait_for(self, step: int) -> float:
+        return 0.0
+
+
 AHEAD = {"left/speed": 4.0, "right/speed": 4.0}
 
 
 def test_an_outside_command_holds_until_its_deadline_then_stops(scenario_file: ScenarioFile):
     file = scenario_file({"controllers": None, "inputs": {"timeout": 0.1}})
-    kept = run(file, hooks=LoopHooks(take_commands=outside((200, AHEAD))), clock=RealTimeClock(1000.0, 0.001))
+    kept = run(file, hooks=LoopHooks(take_commands=outside((200, AHEAD))), clock=Ticks())
     [(step, robot, values, source), (end, _, rest, why)] = kept.commands
     assert (robot, values, source) == ("duo", [4.0, 4.0], "test")
     assert (end - step, rest, why) == (100, [0.0, 0.0], "timeout")
@@ -197,7 +210,7 @@ def test_an_outside_command_may_be_held(scenario_file: ScenarioFile):
 def test_the_controller_takes_over_after_the_deadline(scenario_file: ScenarioFile):
     file = scenario_file({"inputs": {"timeout": 0.1}, "controllers": {"drive": {"rate": 10.0}}})
     hooks = LoopHooks(take_commands=outside((0, AHEAD), (50, {"left/speed": 1.0})))
-    kept = run(file, hooks=hooks, clock=RealTimeClock(1000.0, 0.001))
+    kept = run(file, hooks=hooks, clock=Ticks())
     sources = [(step, source) for step, _, _, source in kept.commands]
     assert [source for _, source in sources] == ["test", "test", "timeout", "drive"]
     second, stopped, taken = (step for step, _ in sources[1:])
@@ -207,7 +220,7 @@ def test_the_controller_takes_over_after_the_deadline(scenario_file: ScenarioFil
 def test_an_outside_command_again_renews_the_deadline_without_another_record(scenario_file: ScenarioFile):
     file = scenario_file({"controllers": None, "inputs": {"timeout": 0.1}})
     hooks = LoopHooks(take_commands=outside(*((step, AHEAD) for step in range(0, 500, 50))))
-    kept = run(file, hooks=hooks, clock=RealTimeClock(1000.0, 0.001))
+    kept = run(file, hooks=hooks, clock=Ticks())
     assert [source for _, _, _, source in kept.commands] == ["test", "timeout"]
     assert 550 <= kept.commands[1][0] < 560
 

@@ -107,7 +107,9 @@ def test_a_full_ring_drops_and_counts():
 def test_a_full_ring_waits_for_its_reader():
     segment = segment_of(ring=100)
     assert segment.push(bytes(80), wait=0.0)
-    with python("print(Segment.attach(sys.argv[1]).push(b'late', wait=1e9), flush=True)", segment.run_id) as writer:
+    with python(
+        "print(Segment.attach(sys.argv[1]).push(b'late', wait=1e9), flush=True)", segment.run_id
+    ) as writer:
         time.sleep(0.1)
         assert segment.pop() == bytes(80)
         assert first_line(writer) == "True"
@@ -183,7 +185,9 @@ def test_slots_are_claimed_released_and_taken_from_the_dead():
     segment = segment_of(robots=2)
     mine = [segment.claim_slot(0) for _ in range(SLOTS_PER_ROBOT - 1)]
     assert sorted(mine) == list(range(SLOTS_PER_ROBOT - 1))
-    with python("print(Segment.attach(sys.argv[1]).claim_slot(0), flush=True)\ntime.sleep(1000)", segment.run_id) as other:
+    with python(
+        "print(Segment.attach(sys.argv[1]).claim_slot(0), flush=True)\ntime.sleep(1000)", segment.run_id
+    ) as other:
         theirs = int(first_line(other))
         assert theirs == SLOTS_PER_ROBOT - 1
         with pytest.raises(BotzError, match="already send"):
@@ -211,8 +215,8 @@ def test_commands_pack_and_unpack():
     assert set(command) == {"left/speed", "twist"}
     assert command["left/speed"] == 4.0 and command["twist"].tolist() == [1.0, 2.0, 3.0]
     for wrong, words in [
-        ({"twist": (1, 2)}, "3 finite"), ({"left/speed": np.inf}, "1 finite"), ({"left/sped": 1}, "did you mean"),
-        ({"left/speed": "fast"}, "1 finite"), ({"left/speed": {}}, "1 finite"),
+        ({"twist": (1, 2)}, "finite numbers"), ({"left/speed": np.inf}, "one finite"), ({"left/sped": 1}, "did you mean"),
+        ({"left/speed": "fast"}, "one finite"), ({"left/speed": {}}, "one finite"),
     ]:  # fmt: skip
         with pytest.raises(InputError, match=words):
             pack_command(layout, "duo", wrong)

@@ -328,7 +328,9 @@ def test_hostile_snapshots_are_bad_input(scenario_file: ScenarioFile, change):
     simulation.step(n=3)
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"{", b"[" * 100_000, b"null", b"NaN", b'"' + b"a" * 1000 + b'"'])
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff\xfe", b"{", b"[" * 100_000, b"null", b"NaN", b'"' + b"a" * 1000 + b'"']
+)
 def test_bytes_that_are_no_snapshot_are_bad_input(data: bytes):
     with pytest.raises(InputError, match="not a snapshot"):
         decode(data)

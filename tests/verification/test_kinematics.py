@@ -1,4 +1,4 @@
-"""`botz verify kinematics`: every check passes, and every check fails when the package is broken where it looks."""
+"""`botz verify kinematics`: every check passes, and fails when the package is broken where it looks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import botz
 from botz.errors import InputError
 from botz.verify import checks
 from botz.verify.kinematics import FUNCTIONS
-
 
 KEYS = ["name", "expected", "measured", "tolerance", "passed", "skipped"]
 

@@ -63,7 +63,12 @@ def recorded_steps_per_second(rate_hz: float, seconds: float) -> float:
     data["time"]["duration"] = seconds
     data["record"] = {"rate": rate_hz, "snapshots": 100.0}
     data["controllers"] = {
-        "drive": {"robot": "robot_0", "type": "constant", "rate": 10.0, "command": {"left/speed": 2.0, "right/speed": 3.0}}
+        "drive": {
+            "robot": "robot_0",
+            "type": "constant",
+            "rate": 10.0,
+            "command": {"left/speed": 2.0, "right/speed": 3.0},
+        }
     }
     loaded = load_data(data)
 
@@ -137,9 +142,15 @@ def run() -> list[Result]:
     return [
         rate("compiled loop, one differential robot", bare, "steps/s", peer=peer, peer_value=python),
         rate("with a row every 100th step", rows, "steps/s", peer=peer, peer_value=python),
-        rate("whole run, recorded every 100th step", recorded, "steps/s", target=2e6, peer=peer, peer_value=python),
+        rate(
+            "whole run, recorded every 100th step", recorded, "steps/s", target=2e6, peer=peer, peer_value=python
+        ),
         duration("cost of recording every 100th step", 1e9 / recorded - 1e9 / bare, "ns/step"),
-        rate("differential with passive castor", steps_per_second(differential(castor=True), record_every=100), "steps/s"),
+        rate(
+            "differential with passive castor",
+            steps_per_second(differential(castor=True), record_every=100),
+            "steps/s",
+        ),
         rate("Runge-Kutta", steps_per_second(differential(method="rk4"), record_every=100), "steps/s"),
         rate(
             "100 robots",

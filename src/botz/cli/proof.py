@@ -44,13 +44,17 @@ def verify(
 def print_checks(family: str, found: list[Any]) -> None:
     from rich.table import Table
 
-    table = Table(title=f"{family}: {sum(c.passed is True for c in found)} of {len(found)} checks pass", title_justify="left")
+    table = Table(
+        title=f"{family}: {sum(c.passed is True for c in found)} of {len(found)} checks pass", title_justify="left"
+    )
     for title in ("check", "expected", "measured", "tolerance", ""):
         table.add_column(title, justify="left" if title in ("check", "") else "right", overflow="fold")
     for check in found:
         verdict = f"skipped: {check.skipped}" if check.passed is None else ("pass" if check.passed else "FAIL")
         style = "red" if check.passed is False else ("yellow" if check.passed is None else "")
-        table.add_row(check.name, shown(check.expected), shown(check.measured), shown(check.tolerance), verdict, style=style)
+        table.add_row(
+            check.name, shown(check.expected), shown(check.measured), shown(check.tolerance), verdict, style=style
+        )
     console().print(table)
 
 
@@ -79,7 +83,9 @@ def bench(
     for result in found:
         table = Table(title=f"{result['bench']} on {result['machine']}", title_justify="left")
         for title in ("metric", "value", "unit", "target", "met", "peer", "peer value", "ratio"):
-            table.add_column(title, justify="right" if title in ("value", "target", "peer value", "ratio") else "left")
+            table.add_column(
+                title, justify="right" if title in ("value", "target", "peer value", "ratio") else "left"
+            )
         for row in result["results"]:
             met = "" if row["met"] is None else ("yes" if row["met"] else "NO")
             table.add_row(

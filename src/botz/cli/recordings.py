@@ -72,7 +72,9 @@ def export(
     csv: Annotated[bool, typer.Option("--csv", help="Comma-separated text.")] = False,
     parquet: Annotated[bool, typer.Option("--parquet", help="Apache Parquet.")] = False,
     mat: Annotated[bool, typer.Option("--mat", help="MATLAB.")] = False,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write; beside the recording by default.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="File to write; beside the recording by default.")
+    ] = None,
 ) -> None:
     """Write a recording's channels as CSV, Parquet or MATLAB file."""
     from botz.record.export import export as write
@@ -93,7 +95,9 @@ def export(
 
 def plot(
     recording: RecordingPath,
-    channels: Annotated[list[str] | None, typer.Argument(help="Channels or patterns; an overview by default.")] = None,
+    channels: Annotated[
+        list[str] | None, typer.Argument(help="Channels or patterns; an overview by default.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="PNG, SVG or PDF file.")] = None,
     xy: Annotated[bool | None, typer.Option("--xy/--time", help="Force x-y trajectories or time series.")] = None,
 ) -> None:
@@ -108,7 +112,9 @@ def plot(
 
 
 def compare(
-    recordings: Annotated[list[Path], typer.Argument(help="Recordings, or text files with columns X Y Z; first: reference.")],
+    recordings: Annotated[
+        list[Path], typer.Argument(help="Recordings, or text files with columns X Y Z; first: reference.")
+    ],
     channel: Annotated[str | None, typer.Option(help="Channel to compare; the first pose by default.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="PNG, SVG or PDF of the comparison.")] = None,
     as_json: AsJson = False,
@@ -136,10 +142,17 @@ def compare(
 
     table = Table(box=None, pad_edge=False)
     for title in ("compared with reference", "quantity", "unit", "RMS", "maximum", "samples"):
-        table.add_column(title, justify="left" if title in ("compared with reference", "quantity", "unit") else "right")
+        table.add_column(
+            title, justify="left" if title in ("compared with reference", "quantity", "unit") else "right"
+        )
     for row in rows:
         table.add_row(
-            str(row["other"]), row["quantity"], row["unit"], f"{row['rms']:.6g}", f"{row['max']:.6g}", str(row["samples"])
+            str(row["other"]),
+            row["quantity"],
+            row["unit"],
+            f"{row['rms']:.6g}",
+            f"{row['max']:.6g}",
+            str(row["samples"]),
         )
     console().print(table)
     if picture:

@@ -38,7 +38,8 @@ def run(
     ] = None,
     headless: Annotated[bool, typer.Option("--headless", help="Open no window and no server.")] = False,
     publish: Annotated[
-        bool, typer.Option("--publish", help="Share the state with readers on this machine and print the run's id.")
+        bool,
+        typer.Option("--publish", help="Share the state with readers on this machine and print the run's id."),
     ] = False,
     progress: Annotated[bool | None, typer.Option(help="Show a progress bar; by default on a terminal.")] = None,
     as_json: AsJson = False,
@@ -62,7 +63,9 @@ def run(
             out=out,
             progress=report,
             shared=publish,
-            on_ready=(lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True)) if publish else None,
+            on_ready=(lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True))
+            if publish
+            else None,
         )
     show_outcome(outcome, as_json)
 

@@ -145,7 +145,9 @@ def new(folder: Annotated[Path, typer.Argument(help="A folder that does not exis
         raise InputError(Problem(f"cannot make the folder {folder}: {error.strerror}; name another")) from error
     for template in sorted((library_folder() / "starter").iterdir()):
         if template.is_file():
-            (folder / template.name.removesuffix(".txt")).write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
+            (folder / template.name.removesuffix(".txt")).write_text(
+                template.read_text(encoding="utf-8"), encoding="utf-8"
+            )
     print(f"{folder} holds scenario.yaml, controller.py and plot.py. Try:")
     print(f"  botz run {folder / 'scenario.yaml'} --out {folder / 'first'}")
     print(f"  python {folder / 'plot.py'} {folder / 'first'}")

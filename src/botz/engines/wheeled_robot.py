@@ -133,7 +133,9 @@ class WheeledRobotModel:
         fixed = self.lateral_rows(np.flatnonzero(self.kind == wc.FIXED), self.heading)
         if ACKERMANN in self.group_coupling:
             if rank_of(fixed, self.length) != 1:
-                raise ValueError("coupling 'ackermann' needs fixed wheels on exactly one axle, which its axles can meet")
+                raise ValueError(
+                    "coupling 'ackermann' needs fixed wheels on exactly one axle, which its axles can meet"
+                )
             self.axle[:] = fixed[0]
 
     def _build_drives(self, n: int) -> None:
@@ -157,7 +159,9 @@ class WheeledRobotModel:
         grouped = {wheel for drive in spec.drives.values() for wheel in drive.wheels}
         for name, drive in spec.drives.items():
             indices = [self.wheel_names.index(wheel) for wheel in drive.wheels]
-            inputs.append(Input(f"{name}/speed", "rad/s", f"speed of the motor of {', '.join(drive.wheels)}", tuple(indices)))
+            inputs.append(
+                Input(f"{name}/speed", "rad/s", f"speed of the motor of {', '.join(drive.wheels)}", tuple(indices))
+            )
             if drive.coupling == "common":
                 for i in indices:
                     self.motor_of_wheel[i] = len(inputs) - 1
@@ -172,7 +176,9 @@ class WheeledRobotModel:
                 continue
             inputs.append(Input(f"{name}/speed", "rad/s", f"rotation speed of wheel {name}", (i,)))
             self.motor_of_wheel[i] = len(inputs) - 1
-            add_row({2 * i: 1.0}, len(inputs) - 1, self.radius[i] * np.cos(self.roller_angle[i]), f"{name} rolling")
+            add_row(
+                {2 * i: 1.0}, len(inputs) - 1, self.radius[i] * np.cos(self.roller_angle[i]), f"{name} rolling"
+            )
             if self.kind[i] == wc.SPHERICAL:
                 inputs.append(Input(f"{name}/side_speed", "rad/s", f"speed of ball {name} to its left", (i,)))
                 self.second_motor_of_wheel[i] = len(inputs) - 1

@@ -42,6 +42,7 @@ class Slip(Strict):
     """How much of a driven wheel's rolling is lost: ground speed = (1 − slip) · radius · speed."""
 
     mean: Number = Field(default=0.0, gt=-1, lt=1)
+    """Part of the rolling that is lost: 0.05 or "5 %"."""
     noise: Number = Field(default=0.0, ge=0, lt=1)
     """Standard deviation about the mean, drawn anew at every encoder reading."""
 
@@ -50,10 +51,13 @@ class WheelBase(Strict):
     position: Vector2
     """Where the wheel (for a castor: its pivot) is attached, x forward and y left of the robot's origin [m]."""
     radius: Metres = Field(default=0.05, gt=0)
+    """Radius of the wheel [m]."""
     width: Metres = Field(default=0.02, gt=0)
     """For drawings only."""
     encoder: Encoder = Encoder()
+    """Encoder of its rotation."""
     slip: Slip = Slip()
+    """How much of its rolling is lost."""
 
 
 class FixedWheel(WheelBase):
@@ -63,6 +67,7 @@ class FixedWheel(WheelBase):
     heading: Radians = 0.0
     """Direction in which it rolls forward, from the robot's x axis [rad]."""
     driven: bool = False
+    """Whether a motor turns it: command `speed`."""
 
 
 class SteeredWheel(WheelBase):
@@ -72,6 +77,7 @@ class SteeredWheel(WheelBase):
     heading: Radians = 0.0
     """Rolling direction at steering angle zero [rad]."""
     driven: bool = False
+    """Whether a motor turns it: command `speed`."""
     limit: Radians = Field(default=math.pi / 2, gt=0, le=math.pi)
     """Largest steering angle to either side; a steering group has its own [rad]."""
     endless: bool = False
@@ -103,10 +109,13 @@ class SwedishWheel(WheelBase):
 
     type: Literal["swedish"]
     heading: Radians = 0.0
+    """Direction in which it rolls forward, from the robot's x axis [rad]."""
     roller_angle: Radians = Field(default=0.0, gt=-math.pi / 2, lt=math.pi / 2)
     """From the wheel's plane to the rollers' axis at the contact: 0 for an omni wheel, ±45° for mecanum [rad]."""
     roller_radius: Metres = Field(default=0.01, gt=0)
+    """Radius of the rollers [m]."""
     driven: bool = False
+    """Whether a motor turns it: command `speed`."""
 
 
 class SphericalWheel(WheelBase):
@@ -114,7 +123,9 @@ class SphericalWheel(WheelBase):
 
     type: Literal["spherical"]
     heading: Radians = 0.0
+    """Direction of `speed`, from the robot's x axis [rad]."""
     driven: bool = False
+    """Two motors turn it; otherwise it follows freely."""
 
 
 class Support(WheelBase):
@@ -132,6 +143,7 @@ class Drive(Strict):
     """One motor for several wheels."""
 
     wheels: list[Name] = Field(min_length=1)
+    """Names of the wheels that it turns."""
     coupling: Literal["common", "differential"] = "common"
     """common: all turn alike (chain, belt); differential: their mean turns with the motor."""
 
@@ -140,6 +152,7 @@ class Steering(Strict):
     """One steering input for several wheels."""
 
     wheels: list[Name] = Field(min_length=1)
+    """Names of the wheels that it steers."""
     coupling: Literal["parallel", "ackermann"] = "parallel"
     """parallel: the same angle; ackermann: all axles meet on the axle of the fixed wheels. The input is then the
     angle of a wheel in the middle of the group."""
@@ -148,23 +161,31 @@ class Steering(Strict):
     endless: bool = False
     """The wheels turn round and round; `limit` does not count."""
     rate: RadiansPerSecond | None = Field(default=None, gt=0)
+    """Largest steering rate; null: it follows at once [rad/s]."""
 
 
 class Body(Strict):
     """Outline for drawings: a rectangle about the origin, or a polygon."""
 
     length: Metres = Field(default=0.4, gt=0)
+    """Length along x [m]."""
     width: Metres = Field(default=0.3, gt=0)
+    """Width along y [m]."""
     center: Vector2 = Field(default=[0.0, 0.0])
+    """Middle of the rectangle [m]."""
     outline: list[Vector2] | None = Field(default=None, min_length=3)
+    """Corners [x, y] of a polygon instead [m]."""
 
 
 class WheeledRobot(Strict):
     """A robot file of engine `kinematics`."""
 
     engine: Literal["kinematics"] = "kinematics"
+    """The engine that it is made for."""
     description: str = ""
+    """What it is, for people."""
     source: str = ""
+    """Where its configuration and numbers come from."""
     wheels: dict[Name, Wheel] = Field(min_length=1, max_length=64)
     """The wheels by name."""
     drives: dict[Name, Drive] = Field(default={})
@@ -172,6 +193,7 @@ class WheeledRobot(Strict):
     steering: dict[Name, Steering] = Field(default={})
     """Steering inputs that turn several wheels."""
     body: Body = Body()
+    """Outline for drawings."""
 
     @model_validator(mode="after")
     def _groups_name_wheels(self) -> WheeledRobot:
@@ -220,6 +242,7 @@ class KinematicsWorld(Strict):
     """The plane. Its size is for drawings; the robots do not meet each other."""
 
     size: Vector2 = Field(default=[10.0, 10.0])
+    """Length along x and y, about the origin [m]."""
 
 
 KinematicsController = Annotated[
@@ -239,7 +262,9 @@ class KinematicsScenario(ScenarioBase):
     engine: Literal["kinematics"]
     """What moves the robots."""
     time: KinematicsTime = KinematicsTime()
+    """How time passes."""
     world: KinematicsWorld = KinematicsWorld()
+    """The plane."""
     robots: dict[Name, PlacedWheeledRobot] = Field(min_length=1)
     """The robots by name: each with `extends` and changes, or with all of its wheels."""
     controllers: dict[Name, KinematicsController] = Field(default={})

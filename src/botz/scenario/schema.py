@@ -156,6 +156,7 @@ class InputSettings(Strict):
     timeout: Seconds = Field(default=0.3, gt=0, le=LONGEST)
     """How long a command is valid [s of simulated time]."""
     on_timeout: Literal["stop", "hold"] = "stop"
+    """`stop` brings the robot to rest, `hold` keeps its last command; then its controller takes over."""
 
 
 class Controller(Strict):
@@ -182,6 +183,7 @@ class TableController(Controller):
     file: str
     """Path of the CSV file, relative to the scenario file."""
     interpolate: Literal["hold", "linear"] = "hold"
+    """`hold` keeps a row until the next one, `linear` goes over from one to the next."""
 
 
 class SpeedLimits(Strict):
@@ -198,10 +200,13 @@ class GoToPoseController(Controller):
     goal: PlanarPose
     """x, y [m] and heading [rad] in the world."""
     limits: SpeedLimits = SpeedLimits()
+    """Largest speed and yaw rate."""
     measured: Literal["pose", "odometry"] = "pose"
     """Which pose it steers by: the true one or the odometry's."""
     tolerance: Metres = Field(default=0.005, gt=0)
+    """Distance to the goal at which it has arrived [m]."""
     heading_tolerance: Radians = Field(default=0.01, gt=0)
+    """Error of the heading at which it has arrived [rad]."""
 
 
 class WaypointsController(Controller):
@@ -209,11 +214,15 @@ class WaypointsController(Controller):
 
     type: Literal["waypoints"]
     points: list[Annotated[list[Metres], Field(min_length=2, max_length=2)]] = Field(min_length=1)
+    """Waypoints [x, y] in the world, in order [m]."""
     loop: bool = False
     """After the last point go on to the first one."""
     lookahead: Metres = Field(default=0.3, gt=0)
+    """How far ahead on the path it aims [m]."""
     limits: SpeedLimits = SpeedLimits()
+    """Largest speed and yaw rate."""
     measured: Literal["pose", "odometry"] = "pose"
+    """Which pose it steers by: the true one or the odometry's."""
 
 
 class TrajectoryController(Controller):
@@ -221,17 +230,21 @@ class TrajectoryController(Controller):
 
     type: Literal["trajectory"]
     file: str | None = None
+    """Path of the CSV file, relative to the scenario file."""
     curve: Literal["circle", "eight", "line"] | None = None
+    """A named curve instead of a file."""
     size: Metres = Field(default=1.0, gt=0)
     """Radius of the circle, half-width of the eight, length of the line [m]."""
     period: Seconds = Field(default=20.0, gt=0, le=LONGEST)
     """Time for one turn of the curve [s]."""
     center: Annotated[list[Metres], Field(min_length=2, max_length=2)] = [0.0, 0.0]
+    """Centre of the curve, for a line its start [m]."""
     gain: PerSecond = Field(default=2.0, gt=0)
     """Rate at which errors decay [1/s]."""
     heading: Literal["path", "keep"] = "path"
     """Robots that can turn freely follow the path's direction, or keep their heading."""
     measured: Literal["pose", "odometry"] = "pose"
+    """Which pose it steers by: the true one or the odometry's."""
 
     @model_validator(mode="after")
     def _one_source(self) -> TrajectoryController:
@@ -286,9 +299,14 @@ class ScenarioBase(Strict):
     name: str = Field(default="", pattern=RUN_NAME_PATTERN)
     """Name of runs; the file's name where it is not given."""
     description: str = ""
+    """What it shows, for people."""
     seed: int = Field(default=0, ge=0, lt=2**63)
     """Seed of all randomness of the run."""
     time: TimeSettings = TimeSettings()
+    """How time passes."""
     record: RecordSettings = RecordSettings()
+    """What is kept of the run."""
     process: ProcessSettings = ProcessSettings()
+    """Where the physics runs."""
     inputs: InputSettings = InputSettings()
+    """What happens to commands from outside that stop arriving."""

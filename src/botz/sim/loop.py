@@ -133,8 +133,10 @@ class RowBuffer:
             return 1 << 40
         if self._count == len(self._rows):
             self.write()
-        return (self.simulation.step_number // self.every + len(self._rows) - self._count + 1) * self.every - 1 - (
-            self.simulation.step_number
+        return (
+            (self.simulation.step_number // self.every + len(self._rows) - self._count + 1) * self.every
+            - 1
+            - (self.simulation.step_number)
         )
 
     def advance(self, n: int) -> None:

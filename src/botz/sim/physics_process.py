@@ -148,4 +148,3 @@ def failure(error: BotzError) -> dict[str, Any]:
                 [p.message, p.key, str(p.file) if p.file else None, p.line] for p in error.problems
             ]
     return result
-

@@ -49,7 +49,11 @@ class Simulation:
         if with_controllers:
             for name, spec in self.spec.controllers.items():
                 every = self.spec.time.steps_between(spec.rate)
-                self._controllers[name] = (build_controller(spec, allow_user_code=True, name=name), every, spec.robot)
+                self._controllers[name] = (
+                    build_controller(spec, allow_user_code=True, name=name),
+                    every,
+                    spec.robot,
+                )
         # One generator and one setup for the life of the simulation: what a controller keeps of them stays valid.
         self._rng = np.random.Generator(np.random.PCG64())
         self._controller_rngs = {name: np.random.Generator(np.random.PCG64()) for name in self._controllers}
@@ -197,7 +201,9 @@ class Simulation:
                 raise InputError(
                     [Problem(str(problem), key=f"controllers.{name}") for problem in error.problems]
                 ) from error
-            raise ControllerError(f"controller '{name}' gave a wrong command at t = {self.time:g} s: {error}") from error
+            raise ControllerError(
+                f"controller '{name}' gave a wrong command at t = {self.time:g} s: {error}"
+            ) from error
         except (Exception, SystemExit) as error:
             own_frames = traceback.extract_tb(error.__traceback__)[2:]
             details = "Traceback of the controller (most recent call last):\n"
@@ -280,13 +286,13 @@ class Simulation:
         for name, (controller, _, _) in self._controllers.items():
             state = snapshot.controllers[name]
             self._guarded(
-                name, lambda controller=controller, state=state: restore_controller(controller, state, self._world())
+                name,
+                lambda controller=controller, state=state: restore_controller(controller, state, self._world()),
             )
         self.step_number = snapshot.step
         self._by_hand = set(snapshot.driven_by_hand)
         self._deadlines = dict(snapshot.deadlines)
         self._updated_at = -1
-
 
     def _check_fit(self, snapshot: Snapshot) -> None:
         """Refuse a snapshot of another scenario before anything changes."""

@@ -44,9 +44,7 @@ Result = Check | Iterable[Check]
 def close(name: str, expected: float, measured: float, tolerance: float, why: str) -> Check:
     """Passes when the two numbers differ by no more than the tolerance; a NaN never passes."""
     expected, measured = float(expected), float(measured)
-    return Check(
-        name, expected, measured, float(tolerance), bool(abs(measured - expected) <= tolerance), None, why
-    )
+    return Check(name, expected, measured, float(tolerance), bool(abs(measured - expected) <= tolerance), None, why)
 
 
 def worst(name: str, errors: Iterable[float], tolerance: float, why: str) -> Check:

@@ -35,8 +35,8 @@ STRUCTURE = {
     "two_steer": "1/2/3",
     "skid_steer": "1/0/1",
 }
-"""Mobility/steerability/manoeuvrability of every configuration of the source and of the robots added to it. Skid-steer
-has two fixed axles apart, rank C = 2, and nothing to steer."""
+"""Mobility/steerability/manoeuvrability of every configuration of the source and of the robots added to it.
+Skid-steer has two fixed axles apart, rank C = 2, and nothing to steer."""
 
 
 def differential_closed_form(samples: int) -> Iterator[Check]:
@@ -56,7 +56,7 @@ def differential_closed_form(samples: int) -> Iterator[Check]:
         x_error.append((np.cos(theta) * vx - np.sin(theta) * vy - np.cos(theta) * (v_d + v_e) / 2) / size)
         y_error.append((np.sin(theta) * vx + np.cos(theta) * vy - np.sin(theta) * (v_d + v_e) / 2) / size)
         turn_error.append((turn - (v_d - v_e) / b) * b / size)
-        # ω_E/ω_D = (r − b/2) r_D / ((r + b/2) r_E), cleared of its denominators; r = v/ω is infinite going straight.
+        # ω_E/ω_D = (r − b/2) r_D / ((r + b/2) r_E) without denominators: r = v/ω is infinite going straight.
         left = w_e * (vx + turn * b / 2) * r_e
         right = w_d * (vx - turn * b / 2) * r_d
         ratio_error.append((left - right) / (size * (abs(w_d) + abs(w_e)) * max(r_d, r_e)))
@@ -78,7 +78,7 @@ def differential_rows(samples: int) -> Iterator[Check]:
     c, s = np.cos(theta), np.sin(theta)
     to_body = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
     wanted = np.array([[1, 0, b / 2], [1, 0, -b / 2]]) @ to_body
-    why = "[alsina-rodas] A few roundings of numbers below 1."
+    why = "[alsina-rodas]. A few roundings of numbers below 1."
     yield worst("differential drive: J_q of the source", (rolling - wanted).ravel(), 8 * EPS, why)
     yield worst(
         "differential drive: C_q of the source", (lateral - np.array([0, 1, 0]) @ to_body).ravel(), 8 * EPS, why
@@ -104,7 +104,7 @@ def mecanum_closed_form(samples: int) -> Iterator[Check]:
         twist, _ = robots.model_of(wheels).forward(np.array(list(speed.values())))
         wanted = r / 4 * np.array([fl + fr + rl + rr, -fl + fr + rl - rr, (-fl + fr - rl + rr) / (a + b)])
         errors.append(np.abs((twist - wanted) * [1, 1, a + b]).max() / (r * np.abs(list(speed.values())).sum()))
-    why = "Textbook form: Some 50 roundings, relative to r Σ|ω|."
+    why = "Textbook form. Some 50 roundings, relative to r Σ|ω|."
     yield worst("four Swedish wheels: textbook form, random parameters", errors, 100 * EPS, why)
 
 
@@ -124,11 +124,9 @@ def three_omni_closed_form(samples: int) -> Iterator[Check]:
         }  # fmt: skip
         speed = rng.uniform(-10, 10, 3)
         twist, _ = robots.model_of(wheels).forward(speed)
-        wanted = (
-            np.array([-2 * (np.sin(angles) @ speed), 2 * (np.cos(angles) @ speed), speed.sum() / reach]) * r / 3
-        )
+        wanted = np.array([-2 * (np.sin(angles) @ speed), 2 * (np.cos(angles) @ speed), speed.sum() / reach]) * r / 3
         errors.append(np.abs((twist - wanted) * [1, 1, reach]).max() / (r * np.abs(speed).sum()))
-    why = "Textbook form: Some 50 roundings, relative to r Σ|ω|."
+    why = "Textbook form. Some 50 roundings, relative to r Σ|ω|."
     yield worst("three omni wheels at 120°: textbook form, random parameters", errors, 100 * EPS, why)
 
 
@@ -155,15 +153,15 @@ def ackermann_geometry(samples: int) -> Iterator[Check]:
         centre.append(np.hypot(*(centre_of_rotation(twist) - rotation)) / np.hypot(base, rotation[1]))
     why = "cot δ_outer − cot δ_inner = W/L. Some 10 roundings of the angles, in units of dδ = sin²δ dcot."
     yield worst("Ackermann: cot(outer) − cot(inner) = W/L", cotangent, 20 * EPS, why)
-    why = "Every axle passes through (0, L/tan δ): the angle between axle and the direction to it, some 10 roundings."
+    why = "The angle between an axle and the direction to (0, L/tan δ); some 10 roundings."
     yield worst("Ackermann: all axles meet in one point", meeting, 20 * EPS, why)
     why = "The centre of rotation of the forward kinematics is (0, L/tan δ); relative, inverse of a 5x3 matrix."
-    # The turning rate of a nearly straight path comes from a difference: its relative error grows with L/(R tan δ).
+    # The turning rate of a nearly straight path is a small difference: its relative error grows as 1/tan δ < 100.
     yield worst("Ackermann: centre of rotation", centre, 2000 * EPS, why)
 
 
 def ackermann_up_to_a_right_angle(samples: int) -> Iterator[Check]:
-    """ψ = atan2(L, L cot δ − y) grows without a jump up to δ = 90°, also when the centre comes between the wheels."""
+    """ψ = atan2(L, L cot δ − y) has no jump up to δ = 90°, also when the centre comes between the wheels."""
     del samples
     base, track = 0.5, 0.6
     model = WheeledRobotModel(robots.ackermann(base=base, track=track, limit=np.pi / 2))
@@ -199,7 +197,7 @@ def mechanical_differential(samples: int) -> Iterator[Check]:
 
 
 def three_wheels_on_one_axle(samples: int) -> Iterator[Check]:
-    """Wheels at y = −c, 0, c with r ω = s, one of them s + ε: the least-squares slip is ε (1, −2, 1)/3 or ε (−1, 2, −1)/6."""
+    """Wheels at y = −c, 0, c with r ω = s, one of them s + ε: they slip by ε (1, −2, 1)/3 or ε (−1, 2, −1)/6."""
     rng = np.random.default_rng(6)
     middle, outer, agree = [], [], []
     for _ in range(samples):
@@ -226,7 +224,7 @@ def three_wheels_on_one_axle(samples: int) -> Iterator[Check]:
         "over-constrained: residual of consistent wheels [m/s]",
         agree,
         1e-12,
-        "A ξ − B u = 0 up to rounding; the bound is the issue's.",
+        "A ξ − B u = 0: 1e-12 is a thousand roundings of 5 m/s.",
     )
 
 
@@ -245,10 +243,8 @@ def skid_steer_least_squares(samples: int) -> Iterator[Check]:
         for name, x, y in zip(model.wheel_names, model.x, model.y, strict=True):
             side = left if name[1] == "l" else right
             sideways.append(slip[model.row_names.index(f"{name} lateral")] - x * turn)
-            lengthwise.append(
-                slip[model.row_names.index(f"{name} rolling")] - ((left + right) / 2 - y * turn - side)
-            )
-    why = "Normal equations by hand: Some 50 roundings of speeds up to 20 m/s."
+            lengthwise.append(slip[model.row_names.index(f"{name} rolling")] - ((left + right) / 2 - y * turn - side))
+    why = "Normal equations by hand. Some 50 roundings of speeds up to 20 m/s."
     yield worst("skid-steer: yaw rate of the least squares", turning, 1000 * EPS, why)
     yield worst("skid-steer: lateral slip", sideways, 1000 * EPS, why)
     yield worst("skid-steer: rolling slip", lengthwise, 1000 * EPS, why)
@@ -298,14 +294,12 @@ def degrees_where_axles_coincide(samples: int) -> Iterator[Check]:
     line = robots.model_of(
         {name: {**steered, "position": [0.0, y]} for name, y in zip("abcd", (0.4, 0.1, -0.2, -0.5), strict=True)}
     )
-    why = "Page of the physics: two-steer and four-steer 1/2/3, δ_m = 2 where the axes coincide. "
+    why = "rank C is 1 where all lateral rows are the same, else 2 where the axles meet."
     yield same("two-steer: degrees with parallel axles apart", "1/2/3", str(two.structure(np.full(2, 0.5))), why)
     yield same("two-steer: mobility where the axles coincide", "2", str(two.structure(np.zeros(2)).mobility), why)
     meet = np.arctan2(np.array([0.3, 0.3, -0.3, -0.3]), 2.0 - np.array([0.2, -0.2, 0.2, -0.2]))
     yield same("four-steer: degrees where the axles meet in a point", "1/2/3", str(four.structure(meet)), why)
-    yield same(
-        "four-steer: mobility where the axles coincide", "2", str(line.structure(np.zeros(4)).mobility), why
-    )
+    yield same("four-steer: mobility where the axles coincide", "2", str(line.structure(np.zeros(4)).mobility), why)
     off = four.structure(np.array([0.5, -0.2, 0.1, 0.9]))
     yield close(
         "four-steer: mobility where the axles do not meet",
@@ -317,8 +311,8 @@ def degrees_where_axles_coincide(samples: int) -> Iterator[Check]:
 
 
 def consistent_steering(model: WheeledRobotModel) -> np.ndarray:
-    """Steering angles at which the axles agree: individually steered wheels point along a turn about a point that is
-    on no axle of the straight robot, groups stay straight."""
+    """Steering angles at which the axles agree: wheels steered one by one point along a turn about a point that is on
+    no axle of the straight robot, groups stay straight."""
     point = np.array([0.37 * model.length, 2.9 * model.length])
     angles = np.zeros(model.n_steering)
     lone = [g for g in range(model.n_steering) if int((model.group_of_wheel == g).sum()) == 1]

@@ -45,13 +45,10 @@ def circle_closes(samples: int) -> Iterator[Check]:
 
 def circling(b: float, r: float, dt: float, v: float, steps: int, method: str):
     """A differential drive at speed v that turns once in `steps` steps."""
-    engine = robots.engine_of(
-        robots.differential(track=b, radius=(r, r)), step=dt, method=method, odometry_rate=1 / dt
-    )
+    engine = robots.engine_of(robots.differential(track=b, radius=(r, r)), step=dt, method=method, odometry_rate=1 / dt)
     turn = 2 * np.pi / (steps * dt)
     engine.inputs[:] = [
-        (v + turn * b / 2) / r if "right" in channel.name else (v - turn * b / 2) / r
-        for channel in engine.inputs_table
+        (v + turn * b / 2) / r if "right" in channel.name else (v - turn * b / 2) / r for channel in engine.inputs_table
     ]
     return engine
 
@@ -84,9 +81,7 @@ def castor_follows_the_tractrix(samples: int) -> Iterator[Check]:
             return abs(final_angle(n, method) - wanted)
 
         why = f"The next term of the error is smaller by about v h/|d| = {v * time / n / d:.2f}."
-        yield order_check(
-            f"castor on a tractrix, {method}: order of the error", error, (n, 2 * n), order, 0.25, why
-        )
+        yield order_check(f"castor on a tractrix, {method}: order of the error", error, (n, 2 * n), order, 0.25, why)
     # Error constants: arc (midpoint) |ψ'''| h² T/24-like, rk4 h⁴ T/120-like, with rates v/|d| = 4 /s.
     rate, h = v / d, 1e-3
     for method, order in (("arc", 2), ("rk4", 4)):
@@ -109,7 +104,7 @@ def castor_in_a_steady_turn(samples: int) -> Iterator[Check]:
     row = robots.rollout(engine, 2000)
     psi = float(robots.value(engine, row, "r/castor/steering")[0])
     # Wheel at pivot + d e, axle a = k×e, through the centre (0, v/θ'): (centre − pivot)·e = d.
-    gap = (np.array([0.0, v / turn]) - [reach, 0.0]) @ [np.cos(psi), np.sin(psi)] - d
+    gap = float((0.0 - reach) * np.cos(psi) + v / turn * np.sin(psi) - d)
     why = "After 20 s the start is forgotten (e^-75); rounding of the pivot's rate remains."
     yield close("castor in a steady turn: distance of its axle from the centre [m]", 0.0, gap, 1e-12, why)
 
@@ -117,7 +112,7 @@ def castor_in_a_steady_turn(samples: int) -> Iterator[Check]:
 def steering_against_dop853(samples: int) -> Iterator[Check]:
     """A bicycle whose steering moves at its limit: x' = v cos θ, y' = v sin θ, θ' = v tan(ρ t)/L."""
     del samples
-    from scipy.integrate import solve_ivp
+    from scipy.integrate import solve_ivp  # slow to import, and only this check needs it
 
     v, base, rate, time = 1.0, 1.0, 0.5, 2.0
 
@@ -128,9 +123,7 @@ def steering_against_dop853(samples: int) -> Iterator[Check]:
 
     def final_pose(n: int, method: str) -> np.ndarray:
         dt = round(time / n, 9)
-        engine = robots.engine_of(
-            robots.bicycle(base=base, rate=rate), step=dt, method=method, odometry_rate=1 / dt
-        )
+        engine = robots.engine_of(robots.bicycle(base=base, rate=rate), step=dt, method=method, odometry_rate=1 / dt)
         engine.inputs[:] = [v / 0.3, 1.5]  # the target angle lies beyond what the steering reaches in this time
         return robots.value(engine, robots.rollout(engine, n), "r/pose")[0]
 
@@ -151,7 +144,7 @@ def steering_against_dop853(samples: int) -> Iterator[Check]:
         why = "h = 4 ms: arc C h² with C = T max|θ'''|/24 and its reach, rk4 20 h⁴."
         yield close(f"moving steering, {method} against DOP853: final pose", 0.0, gap, tolerance, why)
     heading = -v / (base * rate) * np.log(np.cos(rate * time))
-    why = "θ = −v/(L ρ) ln cos(ρ t), exactly; rk4 is Simpson's rule: T h⁴/2880 times the fourth derivative of θ' (below 30)."
+    why = "θ = −v/(L ρ) ln cos(ρ t); rk4 is Simpson's rule: T h⁴/2880 times the fourth derivative of θ', below 30."
     tolerance = 30 * time / 2880 * h**4 + 500 * EPS * 4
     yield close("moving steering, rk4: heading in closed form [rad]", heading, ends["rk4"][2], tolerance, why)
 
@@ -167,9 +160,7 @@ def steering_reaches_its_target(samples: int) -> Iterator[Check]:
         half = robots.value(engine, robots.rollout(engine, 400), "r/front/steering")[0]
         row = robots.rollout(engine, 1100, start=400)
         why = "400 additions of the angle."
-        yield close(
-            f"steering at its rate limit, {method}: angle on the way [rad]", rate * 0.4, half, 400 * EPS, why
-        )
+        yield close(f"steering at its rate limit, {method}: angle on the way [rad]", rate * 0.4, half, 400 * EPS, why)
         why = "The target itself, no rounding."
         yield close(
             f"steering at its rate limit, {method}: angle at the end [rad]",
@@ -178,7 +169,7 @@ def steering_reaches_its_target(samples: int) -> Iterator[Check]:
             EPS,
             why,
         )
-        # The step in which the target is reached is taken at the target: off by up to ρh for one step; midpoints add h²/24.
+        # The step in which the target is reached is taken at the target: off by up to ρh; midpoints add h²/24.
         bound = v / base * rate * dt**2 / np.cos(target) ** 2 * (1 + time)
         why = "Its last step is taken at the target: v ρ h² / (L cos² δ_f)."
         yield close(
@@ -211,9 +202,7 @@ def synchro_keeps_heading(samples: int) -> Iterator[Check]:
         engine.inputs[:] = speed, angle
         x, y, theta = robots.value(engine, robots.rollout(engine, 1000), "r/pose")[0]
         turned.append(theta - heading)
-        moved.append(
-            np.hypot(x - 0.05 * speed * np.cos(heading + angle), y - 0.05 * speed * np.sin(heading + angle))
-        )
+        moved.append(np.hypot(x - 0.05 * speed * np.cos(heading + angle), y - 0.05 * speed * np.sin(heading + angle)))
     why = "Residual yaw of a least-squares inverse: some 100 eps · 0.15 m/s / 0.2 m, for 1 s."
     yield worst("synchro drive keeps its heading [rad]", turned, 100 * EPS, why)
     why = "1000 additions of a path of at most 0.15 m."

@@ -47,7 +47,7 @@ def odometry_within_quantisation(samples: int) -> Iterator[Check]:
 
 
 def odometry_of_shipped_robots(samples: int) -> Iterator[Check]:
-    """Without slip and with 10⁹ ticks the odometry is the truth, for every shipped robot that holds its steering."""
+    """Without slip and with 10⁹ ticks the odometry is the truth, for every robot that holds its steering."""
     del samples
     rng = np.random.default_rng(61)
     for name, spec in robots.shipped_robots().items():
@@ -66,10 +66,8 @@ def odometry_of_shipped_robots(samples: int) -> Iterator[Check]:
         row = robots.rollout(engine, 500)
         gap = (robots.value(engine, row, "r/odometry/pose") - robots.value(engine, row, "r/pose"))[0]
         driven_castors = bool((model.second_motor_of_wheel >= 0).any() and (model.offset != 0).any())
-        # One tick of every wheel, through the largest gain; castors that pivot between two readings: midpoint rule.
-        gain = (
-            np.abs(model.inverse_matrix(model.wheel_headings(engine.state.steering))[0]).sum() * model.radius.max()
-        )
+        # One tick of every wheel, through the gains; castors that pivot between two readings: midpoint rule.
+        gain = np.abs(model.inverse_matrix(model.wheel_headings(engine.state.steering))[0]).sum() * model.radius.max()
         tolerance = 1e-9 * 2 * np.pi * gain * 10 + 500 * EPS * 10
         if driven_castors:
             rate = np.abs(engine.inputs).max() * 0.01
@@ -89,15 +87,13 @@ def slip_shortens_the_way(samples: int) -> Iterator[Check]:
         engine.inputs[:] = speed
         row = robots.rollout(engine, 1000)
         ratio.append(
-            robots.value(engine, row, "r/pose")[0, 0] / robots.value(engine, row, "r/odometry/pose")[0, 0]
-            - (1 - s)
+            robots.value(engine, row, "r/pose")[0, 0] / robots.value(engine, row, "r/odometry/pose")[0, 0] - (1 - s)
         )
         engine.reset(np.random.default_rng(0))
         engine.inputs[:] = [speed if "right" in c.name else -speed for c in engine.inputs_table]
         row = robots.rollout(engine, 1000)
         angle.append(
-            robots.value(engine, row, "r/pose")[0, 2] / robots.value(engine, row, "r/odometry/pose")[0, 2]
-            - (1 - s)
+            robots.value(engine, row, "r/pose")[0, 2] / robots.value(engine, row, "r/odometry/pose")[0, 2] - (1 - s)
         )
     why = "A tick of 6e-9 rad in at least 2 rad, times 1 − s ≤ 1.5, and 1000 roundings."
     tolerance = 1.5 * 2 * np.pi * 1e-9 / 2 + 1000 * EPS
@@ -106,7 +102,7 @@ def slip_shortens_the_way(samples: int) -> Iterator[Check]:
 
 
 def slip_of_one_wheel(samples: int) -> Iterator[Check]:
-    """Slip s of the right wheel alone turns a straight drive: θ' = −s r ω / b, and its slip channel reads −s r ω."""
+    """Slip s of the right wheel alone turns a straight drive: θ' = −s r ω / b; its slip channel reads −s r ω."""
     del samples
     s, speed, b, r = 0.1, 6.0, 0.4, 0.05
     plain = robots.differential(track=b, radius=(r, r)).model_dump()
@@ -206,7 +202,7 @@ def slip_noise_statistics(samples: int) -> Iterator[Check]:
 
 
 def slip_noise_random_walk(samples: int) -> Iterator[Check]:
-    """Heading after N readings is a random walk: σ_θ = r ω Δt σ √(2 (N − 1)) / b; the first interval has the mean."""
+    """Heading after N readings is a random walk: σ_θ = r ω Δt σ √(2 (N − 1)) / b; the first slip is the mean."""
     runs = min(4000, 50 * max(1, samples // 40))
     sigma, speed, b, r, readings = 0.1, 4.0, 0.4, 0.05, 20
     spec = robots.differential(track=b, radius=(r, r), slip={"noise": sigma})
@@ -222,7 +218,7 @@ def slip_noise_random_walk(samples: int) -> Iterator[Check]:
     yield close(
         "slip noise: spread of headings after 20 readings [rad]",
         wanted,
-        np.std(finals),
+        float(np.std(finals)),
         SIGMAS * wanted / np.sqrt(2 * runs),
         why,
     )

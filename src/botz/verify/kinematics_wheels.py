@@ -1,7 +1,8 @@
-"""Wheeled kinematics against independent computations: points in space, NumPy's linear algebra, the source's polar rows."""
+"""Wheeled kinematics against independent computations: points in space, NumPy, the source's polar rows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,8 +35,9 @@ def random_wheel(rng: np.random.Generator, kind: str) -> dict[str, Any]:
 
 def placed(wheel: dict[str, Any], turned: float = 0.0) -> geometry.Wheel:
     """The same wheel for the oracle, its pivot or steering already turned by an angle."""
+    x, y = wheel["position"]
     return geometry.Wheel(
-        wheel["type"], *wheel["position"], wheel["heading"] + turned, wheel["radius"],
+        wheel["type"], x, y, wheel["heading"] + turned, wheel["radius"],
         wheel.get("offset", 0.0), wheel.get("roller_angle", 0.0), wheel.get("roller_radius", 0.01),
     )  # fmt: skip
 
@@ -98,7 +100,7 @@ def passive_wheels_follow(samples: int) -> Iterator[Check]:
 
 
 def twists_by_numpy(samples: int) -> Iterator[Check]:
-    """The engine's twist is the least-squares solution of the source's rows in polar form, by numpy.linalg.lstsq."""
+    """The engine's twist is the least-squares solution of the source's rows in polar form, by NumPy."""
     rng = np.random.default_rng(22)
     for name, spec in robots.shipped_robots().items():
         model = WheeledRobotModel(spec)
@@ -121,7 +123,7 @@ def twists_by_numpy(samples: int) -> Iterator[Check]:
 
 
 def polar_twist(model: WheeledRobotModel, inputs: np.ndarray, pivots: np.ndarray) -> tuple[np.ndarray, float]:
-    """Twist from the rows of [alsina-rodas] at polar (l, φ), α; and the size of its rounding error in units of eps."""
+    """Twist from the rows of [alsina-rodas] at polar (l, φ), α; and the size of its rounding error in eps."""
     steering = inputs[model.n_rates :]
     equations: list[tuple[np.ndarray, float]] = []
     rates = {one.name: value for one, value in zip(model.inputs, inputs, strict=True)}
@@ -131,7 +133,7 @@ def polar_twist(model: WheeledRobotModel, inputs: np.ndarray, pivots: np.ndarray
     for name, wheel in model.spec.wheels.items():
         if wheel.type == "support":
             continue
-        l, phi = np.hypot(*wheel.position), np.arctan2(wheel.position[1], wheel.position[0])
+        l, phi = math.hypot(*wheel.position), math.atan2(wheel.position[1], wheel.position[0])
         gamma = getattr(wheel, "roller_angle", 0.0)
         alpha = psi[name] - phi + np.pi / 2 + gamma
         rolling = np.array([np.sin(phi + alpha), -np.cos(phi + alpha), -l * np.cos(alpha)])
@@ -145,7 +147,9 @@ def polar_twist(model: WheeledRobotModel, inputs: np.ndarray, pivots: np.ndarray
             continue
         equations.append((rolling, wheel.radius * np.cos(gamma) * rates[f"{name}/speed"]))
         if wheel.type == "castor":
-            equations.append((lateral + [0.0, 0.0, wheel.offset], -wheel.offset * rates[f"{name}/steering_rate"]))
+            equations.append(
+                (lateral + np.array([0.0, 0.0, wheel.offset]), -wheel.offset * rates[f"{name}/steering_rate"])
+            )
         if wheel.type == "spherical":
             equations.append((lateral, wheel.radius * rates[f"{name}/side_speed"]))
     for group, members in gears.items():
@@ -153,8 +157,9 @@ def polar_twist(model: WheeledRobotModel, inputs: np.ndarray, pivots: np.ndarray
         if model.spec.drives[group].coupling == "common":
             equations += [(rolling, radius * motor) for rolling, radius in members]
         else:
-            mean = np.mean([radius for _, radius in members])
-            row = sum(rolling / radius for rolling, radius in members) / len(members)
+            # Mean of the wheels' speeds, both sides times their mean radius so that the row is as large as the others.
+            mean = float(np.mean([radius for _, radius in members]))
+            row = np.mean([rolling / radius for rolling, radius in members], axis=0)
             equations.append((row * mean, mean * motor))
     matrix = np.array([row for row, _ in equations]) / [1.0, 1.0, model.length]
     right = np.array([value for _, value in equations])
@@ -182,7 +187,7 @@ def forward_of_inverse(samples: int) -> Iterator[Check]:
             again, slip = model.forward(found.inputs, pivots)
             identity.append(np.abs((again - twist) * [1, 1, model.length]).max())
             residual.append(np.abs(slip).max())
-        why = "Speeds up to 1 m/s + 1 rad/s · length; 1e-12 allows conditions up to 1e3 and the issue's bound."
+        why = "Speeds up to 1 m/s + 1 rad/s · length; 1e-12 allows for a condition of 1000."
         yield same(f"admissible velocities are accepted: {name}", "", refused, why)
         yield worst(f"forward of inverse is the identity: {name}", identity, 1e-12, why)
         yield worst(f"residual slip of consistent wheels [m/s]: {name}", residual, 1e-12, why)

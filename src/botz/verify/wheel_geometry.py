@@ -1,8 +1,8 @@
 """Wheels as rigid bodies in space: where the material point that touches the ground goes.
 
-An oracle for the constraint rows. It knows rotation matrices and points on rims, rollers and balls, and nothing of the
-rows: the body is moved along a small motion, the wheel, pivot and roller are turned, and the velocity of the contact
-point is a difference quotient of its positions.
+An oracle for the constraint rows. It knows rotation matrices and points on rims, rollers and balls, and nothing of
+the rows: the body is moved a little, the wheel, pivot and roller are turned, and the velocity of the contact point is
+a difference quotient of its positions.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ STEP = 2.0e-4
 """Step of the difference quotient, for rates of about 1."""
 
 TOLERANCE = 1e-10
-"""The five-point quotient errs by h⁴/30 of the fifth derivative, at most about 5 (3 rad/s)⁵ m, thus below 1e-13, and by
-rounding: positions of about 4 m after some ten operations, 1.5 · 10 · 4 m · eps / h = 7e-11."""
+"""The five-point quotient errs by h⁴/30 of the fifth derivative, at most about 5 (3 rad/s)⁵ m, thus below 1e-13, and
+by rounding: positions of about 4 m after some ten operations, 1.5 · 10 · 4 m · eps / h = 7e-11."""
 
 
 @dataclass(frozen=True)

@@ -147,9 +147,7 @@ def random_admissible_twist(rng: np.random.Generator, model: WheeledRobotModel) 
         (-np.sin(h), np.cos(h), x * np.cos(h) + y * np.sin(h))
         for x, y, h in zip(model.x[fixed], model.y[fixed], model.heading[fixed], strict=True)
     ]
-    parallel = any(
-        group.coupling == "parallel" and len(group.wheels) > 1 for group in model.spec.steering.values()
-    )
+    parallel = any(group.coupling == "parallel" and len(group.wheels) > 1 for group in model.spec.steering.values())
     lone_ball = model.n_rates == 2 and bool((model.kind == wc.SPHERICAL).any()) and not fixed.size
     if parallel or lone_ball:
         conditions.append((0.0, 0.0, 1.0))

@@ -1,4 +1,4 @@
-"""Every compiled function of physics/wheel_constraints.py against plain NumPy. Also runs with NUMBA_DISABLE_JIT=1."""
+"""Every function of physics/wheel_constraints.py against plain NumPy. Also runs with NUMBA_DISABLE_JIT=1."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_ackermann_angle_points_every_wheel_round_one_centre(delta):
 
 def test_ackermann_angle_of_a_wheel_that_rests_is_the_command():
     axle = wc.lateral_row(0.0, 0.5, 0.0, 0.0)
-    # At 90° the body turns about the point of the fixed axle beside the virtual wheel: a wheel there does not move.
+    # At 90° the body turns about the point of the fixed axle behind the virtual wheel: a wheel there rests.
     assert wc.ackermann_angle(*axle, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2) == np.pi / 2
 
 

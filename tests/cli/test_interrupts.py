@@ -1,0 +1,88 @@
+"""Ctrl-C and a polite kill: the run ends, its recording is whole, the exit code says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+
+import pytest
+from conftest import BotzProcess, ScenarioFile
+
+from botz import AttachedRun, read
+from botz.replay import replay_recording
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_real_time_run_keeps_its_recording(
+    number: signal.Signals, scenario_file: ScenarioFile, start_botz: Callable[..., BotzProcess], tmp_path
+):
+    file = scenario_file({"time": {"duration": 1e6}})
+    process = start_botz("run", file, "--realtime", "--publish", "--json", "--out", "run")
+    run = AttachedRun(process.run_id())
+    process.wait_for(lambda: run.time > 0.1, "the first steps")
+    process.signal(number)
+    answer = process.finish()
+    assert answer.code == 130, answer.err
+    assert "Traceback" not in answer.err
+    summary = json.loads(answer.out)
+    assert summary["status"] == "interrupted" and summary["steps"] > 100 and summary["lateness_ticks"] > 0
+    rec = read(tmp_path / "run")
+    assert rec.complete and rec.summary["status"] == "interrupted"
+    assert rec.steps().tolist() == list(range(0, summary["steps"] + 1, 10))
+    assert replay_recording(rec).identical
+
+
+def test_a_second_interrupt_does_not_wait(
+    scenario_file: ScenarioFile, start_botz: Callable[..., BotzProcess], user_controller, tmp_path
+):
+    # A controller that never comes back: the polite way does not end this run.
+    marker = tmp_path / "stuck"
+    text = f"""
+import time
+class Mine:
+    def reset(self, setup): pass
+    def update(self, t, measured):
+        if t > 0.2:
+            open({str(marker)!r}, "w").close()
+            while True:
+                time.sleep(0.01)
+"""
+    process = start_botz("run", scenario_file(user_controller(text)), "--out", "run")
+    process.wait_for(marker.exists, "the controller to hang")
+    process.signal(signal.SIGINT)
+    process.signal(signal.SIGINT)
+    process.signal(signal.SIGINT)
+    answer = process.finish()
+    assert answer.code == 130
+    assert "Traceback" not in answer.err
+    rec = read(tmp_path / "run")
+    assert rec.complete and rec.steps()[-1] == 210
+
+
+def test_a_second_interrupt_ends_a_run_in_its_own_process(
+    scenario_file: ScenarioFile, start_botz: Callable[..., BotzProcess], user_controller, tmp_path
+):
+    marker = tmp_path / "stuck"
+    text = f"""
+import time
+class Mine:
+    def reset(self, setup): pass
+    def update(self, t, measured):
+        if t > 0.2:
+            open({str(marker)!r}, "w").close()
+            time.sleep(10000)
+"""
+    process = start_botz("run", scenario_file(user_controller(text)), "--realtime", "--out", "run")
+    process.wait_for(marker.exists, "the controller to hang")
+    process.signal(signal.SIGINT)
+    os.kill(process.process.pid, 0)
+    process.signal(signal.SIGINT)
+    process.signal(signal.SIGINT)
+    answer = process.finish()
+    assert answer.code == 130
+    assert "Traceback" not in answer.err
+    assert read(tmp_path / "run").complete
