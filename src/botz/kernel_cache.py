@@ -111,7 +111,7 @@ def announce(engine: str) -> None:
         )
     elif not (FOLDER / f"{engine}.ready").exists():
         print(
-            f"botz: compiling the kernels of '{engine}', once (about half a minute) …", file=sys.stderr, flush=True
+            f"botz: compiling the kernels of '{engine}', once (about ten seconds) …", file=sys.stderr, flush=True
         )
 
 

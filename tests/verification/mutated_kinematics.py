@@ -122,7 +122,7 @@ MUTATIONS = (
         ("impossible_motions_are_refused",),
     ),
     Mutation(
-        "centre of rotation on the wrong side", KERNEL, "observe_robots",
+        "centre of rotation on the wrong side", KERNEL, "observe_row",
         "(-s * vy + c * vx)", "(-s * vy - c * vx)",
         ("icr_of_a_turn",),
     ),
@@ -196,7 +196,9 @@ def applied(mutation: Mutation) -> Iterator[None]:
     *outer, name = mutation.function.split(".")
     for part in outer:
         owner = getattr(owner, part)
-    original = getattr(owner, name)
+    original = getattr(owner, name, None)
+    if original is None:
+        raise LookupError(f"{mutation.module} has no {mutation.function} any more")
     source = textwrap.dedent(inspect.getsource(original))
     if mutation.old not in source:
         raise LookupError(f"{mutation.module}.{mutation.function} has no {mutation.old!r} any more")

@@ -6,7 +6,7 @@ fixed wheels, or one that holds its steering, then costs a small product and one
 
 from __future__ import annotations
 
-from math import cos, floor, sin
+from math import cos, floor, hypot, sin
 
 import numpy as np
 from numba import njit
@@ -29,6 +29,8 @@ from botz.physics.wheel_constraints import (
 )
 
 ARC, RK4 = 0, 1
+FARTHEST_CENTRE = 1e6
+"""A centre of rotation farther away than this [m] is none: the robot goes straight, to all that can be told."""
 
 inner = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """For functions that only other compiled ones call: the cache keeps them as parts of their callers, and they do
@@ -67,7 +69,8 @@ def wheel_heading(robot, wheel, groups):
 
 @inner
 def gain_matrix(robot, wheels, motors, equations, room, with_slip):
-    """K = A⁺ B from the wheels' rows; slip makes a wheel's equation (rolling row) / (1 − s) ξ = r ω."""
+    """K = A⁺ B from the wheels' rows; slip makes a wheel's equation (rolling row) / (1 − s) ξ = r ω, and for a ball,
+    which rolls both ways, its lateral one too."""
     first = robot.equation_start
     count = robot.equation_stop - first
     # `room` is made for the largest robot: this one uses a corner of each of its matrices.
@@ -86,8 +89,11 @@ def gain_matrix(robot, wheels, motors, equations, room, with_slip):
                 system[m, axis] += weight * wheel.rolling[axis]
         m = wheel.lateral_equation
         if m >= 0:
+            weight = wheel.lateral_weight
+            if with_slip and wheel.kind == SPHERICAL:
+                weight /= 1.0 - wheel.slip
             for axis in range(3):
-                system[m, axis] += wheel.lateral_weight * wheel.lateral[axis]
+                system[m, axis] += weight * wheel.lateral[axis]
     pseudo_inverse3(system, robot.length, scratch, inverse)
     for j in range(robot.motor_start, robot.motor_stop):
         gain = motors[j].gain if with_slip else motors[j].nominal_gain
@@ -432,7 +438,7 @@ def observe_row(robots, wheels, groups, motors, equations, room, inputs, row):
         x, y, theta = robot.pose[0], robot.pose[1], robot.pose[2]
         row[at], row[at + 1], row[at + 2] = x, y, theta
         row[at + 3], row[at + 4], row[at + 5] = vx, vy, turn
-        if turn != 0.0:
+        if abs(turn) * FARTHEST_CENTRE > hypot(vx, vy):
             c, s = cos(theta), sin(theta)
             row[at + 6] = x + (-c * vy - s * vx) / turn
             row[at + 7] = y + (-s * vy + c * vx) / turn

@@ -112,8 +112,9 @@ def ackermann_angle(
     wheel_vy = vy + turn * x
     if wheel_vx * wheel_vx + wheel_vy * wheel_vy < 1e-24:
         return delta
-    # The wheel is the same one turned by 180°; the branch within 90° of straight ahead is taken.
-    return half_turn(atan2(wheel_vy, wheel_vx) - heading)
+    # Turned by 180° it is the same wheel; the branch near the virtual wheel's angle has no jump when the centre of
+    # rotation passes between the wheels.
+    return delta + half_turn(atan2(wheel_vy, wheel_vx) - heading - delta)
 
 
 @njit(cache=True, error_model="numpy")
