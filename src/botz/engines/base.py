@@ -176,8 +176,8 @@ class Engine(ABC):
         """Back to the initial state, with this source of randomness and all inputs at rest."""
 
     @abstractmethod
-    def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> None:
-        """Take `n` steps from step `step` in one compiled call.
+    def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
+        """Take `n` steps from step `step` in one compiled call; returns whether the state is still finite.
 
         After each step whose number is a multiple of `record_every` (> 0) the next row of `rows`
         (k, channels.width) is filled; `record_every` 0 fills none. The caller provides enough rows.
@@ -221,6 +221,14 @@ class Engine(ABC):
         for name, array in self.state_arrays().items():
             array[...] = state.arrays[name]
         self.rng.bit_generator.state = state.rng
+
+    def keep(self) -> None:
+        """Remember the present state for `go_back`: called before every `advance`, so engines may do it faster."""
+        self._kept = self.snapshot()
+
+    def go_back(self) -> None:
+        """To the state of the last `keep`."""
+        self.restore(self._kept)
 
     def robot_inputs(self, robot: str) -> slice:
         """Where the raw inputs of `robot` lie in `inputs`."""

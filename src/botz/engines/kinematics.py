@@ -58,6 +58,9 @@ class KinematicsEngine(Engine):
         self._rng = np.random.default_rng(0)
         self._noisy = self.records.robots[self.records.robots["has_noise"]]
         self._no_noise = np.zeros(0)
+        stateful = (self.records.robots, self.records.wheels, self.records.groups)
+        self._stateful = tuple(records.view(np.uint8) for records in stateful)
+        self._kept_records = tuple(records.copy() for records in self._stateful)
         self.reset(self._rng)
 
     # --- building ------------------------------------------------------------------------------------------
@@ -135,8 +138,8 @@ class KinematicsEngine(Engine):
         self.state.slip[:] = self.records.wheels["slip_mean"]
         self.records.robots["valid"] = False
 
-    def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> None:
-        advance_robots(
+    def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
+        return advance_robots(
             *self.records, self.dt, self.method, self.inputs, self._noise(step, n), step, n, record_every, rows,
         )  # fmt: skip
 
@@ -158,6 +161,20 @@ class KinematicsEngine(Engine):
 
     def restore(self, state) -> None:
         super().restore(state)
+        self.records.robots["valid"] = False
+
+    def keep(self) -> None:
+        # Whole records are copied as bytes: parameters and work come along, which costs less than picking the state out.
+        for kept, records in zip(self._kept_records, self._stateful, strict=True):
+            kept[...] = records
+        if self._noisy.size:
+            self._kept_rng = self._rng.bit_generator.state
+
+    def go_back(self) -> None:
+        for kept, records in zip(self._kept_records, self._stateful, strict=True):
+            records[...] = kept
+        if self._noisy.size:
+            self._rng.bit_generator.state = self._kept_rng
         self.records.robots["valid"] = False
 
     def rest_inputs(self, robot: str) -> np.ndarray:

@@ -456,6 +456,20 @@ def observe_row(robots, wheels, groups, motors, equations, room, inputs, row):
                 at = observe_wheel(wheels[i], groups, vx, vy, turn, row, at)
 
 
+@inner
+def all_finite(robots, wheels, groups):
+    """A number that is not finite stays so in every sum that it enters; one sum tells of all."""
+    total = 0.0
+    for r in range(robots.size):
+        for axis in range(3):
+            total += robots[r].pose[axis] * 0.0 + robots[r].odometry_pose[axis] * 0.0
+    for i in range(wheels.size):
+        total += wheels[i].angle * 0.0 + wheels[i].second * 0.0
+    for g in range(groups.size):
+        total += groups[g].steering * 0.0
+    return total == 0.0
+
+
 # --- what the engine calls -----------------------------------------------------------------------------------
 
 
@@ -471,7 +485,7 @@ def advance_robots(
     step, n, record_every,
     # out
     rows,
-):  # fmt: skip
+):  # -> whether the state is finite  # fmt: skip
     """Steps from one reading of an encoder or recorded row to the next; between them no robot sees another one."""
     cursor = 0
     kept = 0
@@ -492,3 +506,4 @@ def advance_robots(
             observe_row(robots, wheels, groups, motors, equations, room, inputs, rows[kept])
             kept += 1
         step = stop
+    return all_finite(robots, wheels, groups)
