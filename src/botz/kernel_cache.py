@@ -7,6 +7,7 @@ belongs to the user alone (mode 0700), since what lies in it is loaded as code. 
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -63,24 +64,36 @@ def owned_folder(folder: Path) -> bool:
     return True
 
 
-def prepare() -> Path | None:
-    """Point Numba at this source's cache folder, before Numba is imported. Returns the folder, or None where no
-    place can be written: kernels are then compiled anew in every process, with one notice."""
+def prepare() -> tuple[Path | None, bool]:
+    """Point Numba at this source's cache folder, before Numba is imported. Returns the folder, and whether it lasts: where
+    no lasting place can be written, kernels are compiled anew in every run, with one notice."""
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
-        return None
+        return None, True
     try:
         base = base_folder()
     except RuntimeError:  # no home folder
         base = Path(tempfile.gettempdir()) / f"botz-{os.getuid() if hasattr(os, 'getuid') else 'user'}" / "kernels"
     folder = base / source_hash()
-    if not (owned_folder(base) and owned_folder(folder)):
-        return None
+    if owned_folder(base) and owned_folder(folder):
+        point_numba_at(folder)
+        return folder, True
+    # Numba refuses to define a cached function when it finds no place at all, so it gets one for this process and those
+    # that it starts.
+    passing = Path(tempfile.mkdtemp(prefix="botz-kernels-"))
+    atexit.register(shutil.rmtree, passing, ignore_errors=True)
+    os.environ["BOTZ_CACHE_DIR"] = str(passing)
+    folder = passing / folder.name
+    folder.mkdir(mode=0o700)
+    point_numba_at(folder)
+    return folder, False
+
+
+def point_numba_at(folder: Path) -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
     numba = sys.modules.get("numba")
     if numba is not None:
         # Numba came first (a notebook, say): it reads this setting when a function is defined.
         numba.config.CACHE_DIR = str(folder)
-    return folder
 
 
 def forget_old(folder: Path) -> None:
@@ -97,22 +110,17 @@ def forget_old(folder: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-FOLDER = prepare()
+FOLDER, LASTING = prepare()
 
 
 def announce(engine: str) -> None:
     """Before the first kernels of an engine run: say why it takes a while, once for each source."""
-    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+    if FOLDER is None or (FOLDER / f"{engine}.ready").exists():
         return
-    if FOLDER is None:
-        print(
-            f"botz: no writable cache folder (set BOTZ_CACHE_DIR): compiling the kernels of '{engine}' for this run only",
-            file=sys.stderr,
-        )
-    elif not (FOLDER / f"{engine}.ready").exists():
-        print(
-            f"botz: compiling the kernels of '{engine}', once (about ten seconds) …", file=sys.stderr, flush=True
-        )
+    text = f"botz: compiling the kernels of '{engine}', once (about ten seconds) …"
+    if not LASTING:
+        text = f"botz: compiling the kernels of '{engine}' for this run only: no writable cache folder (set BOTZ_CACHE_DIR)"
+    print(text, file=sys.stderr, flush=True)
 
 
 def mark_ready(engine: str) -> None:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -263,6 +263,9 @@ def run_here(scenario: LoadedScenario, out: str | Path | None, progress: Progres
         outcome.status = "finished" if finished else "interrupted"
     except BotzError as error:
         outcome.error = error
+    except KeyboardInterrupt:
+        outcome.status = "interrupted"
+        raise
     finally:
         wall = time.perf_counter() - began
         conclude(outcome, scenario, writer, simulation.step_number, wall, {}, simulation.channels)
@@ -447,6 +450,7 @@ def physics_child(orders: Mapping[str, Any]) -> Iterator[tuple[subprocess.Popen[
     )
     assert child.stdin is not None and child.stdout is not None
     messages: deque[dict[str, Any]] = deque()
+    patience = 10.0
 
     def listen() -> None:
         assert child.stdout is not None
@@ -467,14 +471,15 @@ def physics_child(orders: Mapping[str, Any]) -> Iterator[tuple[subprocess.Popen[
         except OSError:
             child.wait(timeout=10)  # it ended at once; the caller sees its exit code
         yield child, answers
+    except KeyboardInterrupt:
+        patience = 1.0
+        raise
     finally:
-        try:
+        with suppress(OSError):
             child.stdin.close()
-        except OSError:
-            pass
         try:
-            child.wait(timeout=10)
-        except subprocess.TimeoutExpired:
+            child.wait(timeout=patience)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
             child.kill()
             child.wait()
         listener.join(timeout=2)

@@ -30,3 +30,10 @@ def console(*, stderr: bool = False):
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False)
+
+
+def print_pairs(pairs: dict[str, str]) -> None:
+    """Names and values in two columns; never cut, so that a path can be copied or piped."""
+    width = max((len(name) for name in pairs), default=0)
+    for name, value in pairs.items():
+        print(f"{name:<{width}}  {value}".rstrip())

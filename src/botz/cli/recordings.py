@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from botz.cli.common import AsJson, console, print_json
+from botz.cli.common import AsJson, console, print_json, print_pairs
 from botz.errors import InputError, Problem
 
 RecordingPath = Annotated[Path, typer.Argument(help="A recording, or the folder of a run.")]
@@ -25,7 +25,7 @@ def info(recording: RecordingPath, as_json: AsJson = False) -> None:
     from botz.record.reader import read
 
     rec = read(recording)
-    channels = [
+    channels: list[dict[str, Any]] = [
         {"name": c.name, "unit": c.unit, "rate_hz": rec.rates[c.name], "samples": len(rec.steps(c.name)),
          "components": list(c.components), "description": c.description}
         for c in rec.channels
@@ -49,15 +49,13 @@ def info(recording: RecordingPath, as_json: AsJson = False) -> None:
     from rich.table import Table
 
     out = console()
-    grid = Table.grid(padding=(0, 2))
-    for key, value in general.items():
-        if key != "problem":
-            grid.add_row(key.removeprefix("run_").replace("_", " "), str(value))
-    out.print(grid, soft_wrap=True)
+    shown = {key.removeprefix("run_").replace("_", " "): str(value) for key, value in general.items() if key != "problem"}
+    print_pairs(shown)
     if not rec.complete:
         out.print(f"[bold]INCOMPLETE[/bold]: {rec.problem}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
-    for title in ("channel", "unit", "rate [Hz]", "samples", "description"):
+    table.add_column("channel", min_width=max((len(c["name"]) for c in channels), default=0), no_wrap=True)
+    for title in ("unit", "rate [Hz]", "samples", "description"):
         table.add_column(title, justify="right" if title in ("rate [Hz]", "samples") else "left")
     for c in channels:
         table.add_row(c["name"], c["unit"], f"{c['rate_hz']:g}", str(c["samples"]), c["description"])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from botz.cli.common import AsJson, console, print_json
+from botz.cli.common import AsJson, console, print_json, print_pairs
 
 if TYPE_CHECKING:
     from botz.run import Outcome, Progress
@@ -154,14 +154,8 @@ def show_outcome(outcome: Outcome, as_json: bool, extra: dict[str, str] | None =
     if as_json:
         print_json({"recording": str(outcome.path), **extra, **numbers(outcome.summary)})
     else:
-        from rich.table import Table
-
-        table = Table.grid(padding=(0, 2))
-        for name, value in {**outcome.summary, **extra}.items():
-            if name != "error":
-                table.add_row(name.replace("_", " "), value)
-        table.add_row("recording", str(outcome.path))
-        console().print(table, soft_wrap=True)
+        shown = {**outcome.summary, **extra, "recording": str(outcome.path)}
+        print_pairs({name.replace("_", " "): value for name, value in shown.items() if name != "error"})
     if outcome.error is not None:
         raise outcome.error
     raise typer.Exit(outcome.exit_code)

@@ -1,0 +1,157 @@
+"""Compiled kernels are never stale, lie where only their user writes, and are not needed to run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import botz
+from botz import kernel_cache
+
+PROGRAM = """
+import json, sys
+from botz import Simulation
+from botz.scenario.load import load_data
+wheels = {
+    "left": {"type": "fixed", "position": [0, 0.1], "radius": 0.05, "driven": True},
+    "right": {"type": "fixed", "position": [0, -0.1], "radius": 0.05, "driven": True},
+}
+simulation = Simulation(load_data({"engine": "kinematics", "name": "s", "robots": {"duo": {"wheels": wheels}}}))
+simulation.step({"duo": {"left/speed": 10.0, "right/speed": 10.0}}, n=100)
+print(json.dumps(simulation.values()["duo/pose"].tolist()))
+"""
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A copy of the package, to be edited."""
+    package = tmp_path / "source" / "botz"
+    shutil.copytree(Path(botz.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    return package
+
+
+def pose_by(package: Path, **environment: str) -> tuple[list[float], str]:
+    """Where the copy of the package says the robot is after 0.1 s, and what it wrote to standard error."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "PYTHONPATH": str(package.parent), **environment},
+        capture_output=True,
+        text=True,
+        cwd=package.parent,
+    )
+    assert done.returncode == 0, done.stderr
+    return [float(part) for part in done.stdout.strip().strip("[]").split(",")], done.stderr
+
+
+def double_the_arc(package: Path) -> None:
+    """Edit an equation that the engine's kernel calls, in another file than the kernel's: all move twice as far."""
+    file = package / "physics" / "wheel_constraints.py"
+    text = file.read_text(encoding="utf-8")
+    head, body = text.split("def arc_displacement(", 1)
+    assert body.count("chord * (") == 2
+    file.write_text(f"{head}def arc_displacement({body.replace('chord * (', '2.0 * chord * (')}", encoding="utf-8")
+
+
+def test_an_edited_equation_is_compiled_again(copied: Path, tmp_path: Path):
+    cache = tmp_path / "kernels"
+    before, notices = pose_by(copied, BOTZ_CACHE_DIR=str(cache))
+    assert before == pytest.approx([0.05, 0.0, 0.0])
+    assert notices.count("compiling the kernels of 'kinematics', once") == 1
+    # The second time it comes from the cache, and says nothing.
+    again, notices = pose_by(copied, BOTZ_CACHE_DIR=str(cache))
+    assert again == before and notices == ""
+    assert len(folders := list(cache.iterdir())) == 1 and any(folders[0].rglob("*.nbc"))
+    if os.name == "posix":
+        assert [path.stat().st_mode & 0o777 for path in (cache, folders[0])] == [0o700, 0o700]
+    double_the_arc(copied)
+    after, notices = pose_by(copied, BOTZ_CACHE_DIR=str(cache))
+    assert after == pytest.approx([0.1, 0.0, 0.0]), "a stale kernel"
+    assert "compiling" in notices
+    assert len(list(cache.iterdir())) == 2
+
+
+def test_without_a_place_to_write_kernels_are_compiled_for_this_run_only(copied: Path, tmp_path: Path):
+    no_folder = tmp_path / "file"
+    no_folder.touch()
+    place = str(no_folder)
+    pose, notices = pose_by(
+        copied, BOTZ_CACHE_DIR=f"{place}/kernels", HOME=place, XDG_CACHE_HOME=place, NUMBA_CACHE_DIR=""
+    )
+    assert pose == pytest.approx([0.05, 0.0, 0.0])
+    assert notices.count("no writable cache folder") == 1
+    assert list(copied.rglob("*.nb[ci]")) == [], "Numba's own folder beside the source is not a place that is safe"
+
+
+# --- the folder's name -------------------------------------------------------------------------------------
+
+
+def hash_of(package: Path) -> str:
+    code = "from botz.kernel_cache import source_hash; print(source_hash())"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(package.parent), "BOTZ_CACHE_DIR": str(package.parent / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=package.parent,
+    )
+    return done.stdout.strip()
+
+
+def test_the_folder_is_named_by_the_sources_of_kernels(copied: Path):
+    before = hash_of(copied)
+    for room in sorted(kernel_cache.ROOMS_WITHOUT_KERNELS):
+        if (copied / room).is_dir():
+            (copied / room / "__init__.py").write_text('"""Edited."""\n', encoding="utf-8")
+    assert hash_of(copied) == before, "the command line has no kernels"
+    edited = {before}
+    for place in ("physics/wheel_constraints.py", "engines/kinematics_kernel.py", "sim/shared_memory.py"):
+        file = copied / place
+        file.write_text(file.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
+        edited.add(hash_of(copied))
+    assert len(edited) == 4
+
+
+def test_a_users_own_elements_are_part_of_the_name(tmp_path: Path):
+    element = tmp_path / "spring.py"
+    element.write_text("k = 1.0")
+    one = kernel_cache.source_hash([element])
+    assert one != kernel_cache.source_hash()
+    element.write_text("k = 2.0")
+    assert kernel_cache.source_hash([element]) != one
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_a_folder_must_be_the_users_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "open"
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    assert kernel_cache.owned_folder(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert not kernel_cache.owned_folder(folder), "what lies in it is loaded as code"
+
+
+def test_old_kernels_are_forgotten(tmp_path: Path):
+    folders = [tmp_path / f"{number:016x}" for number in range(8)]
+    for age, folder in enumerate(folders):
+        folder.mkdir()
+        (folder / "kernel.nbc").touch()
+        os.utime(folder, (1e9 - age, 1e9 - age))
+    kernel_cache.forget_old(folders[-1])
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == sorted(folder.name for folder in [*folders[: kernel_cache.KEEP], folders[-1]])
+
+
+def test_numba_that_came_first_is_told(tmp_path: Path):
+    code = "import numba, botz, os; print(numba.config.CACHE_DIR == os.environ['NUMBA_CACHE_DIR'])"
+    environment = {**os.environ, "BOTZ_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "True"
