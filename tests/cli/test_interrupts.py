@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from conftest import BotzProcess, ScenarioFile
+from common import BotzProcess, ScenarioFile
 
 from botz import AttachedRun, read
 from botz.replay import replay_recording

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import Answer, ScenarioFile, UserController
+from common import Answer, ScenarioFile, UserController
 
 from botz import simulate
 
@@ -181,7 +181,8 @@ def test_nothing_but_run_imports_a_users_code(
     botz: Botz, scenario_file: ScenarioFile, user_controller: UserController, tmp_path: Path
 ):
     marker = tmp_path / "executed"
-    text = f"open({str(marker)!r}, 'w').close()\nclass Mine:\n    def reset(self, s): ...\n    def update(self, t, m): ..."
+    methods = "    def reset(self, setup): ...\n    def update(self, t, measured): ..."
+    text = f"open({str(marker)!r}, 'w').close()\nclass Mine:\n{methods}"
     file = scenario_file(user_controller(text), {"time": {"duration": 0.1}})
     assert botz("run", file, "--out", "run").code == 0
     assert marker.exists(), "the marker works"
@@ -220,9 +221,7 @@ def test_verify_gives_its_checks_as_json(botz: Botz, monkeypatch: pytest.MonkeyP
 
     def found(*passed: bool | None):
         return lambda name, full=False: [
-            checks.Check(
-                f"check {k}", 1.0, float("nan") if one is False else 1.0, 0.0, one, None if one else "why"
-            )
+            checks.Check(f"check {k}", 1.0, float("nan") if one is False else 1.0, 0.0, one, None if one else "why")
             for k, one in enumerate(passed)
         ]
 

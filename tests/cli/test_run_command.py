@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import NOISY, Answer, ScenarioFile, UserController
+from common import NOISY, Answer, ScenarioFile, UserController
 
 from botz import read
 from botz.cli.main import with_realtime_factor
@@ -184,9 +184,7 @@ def test_a_divergence_is_exit_code_one(botz: Botz, scenario_file: ScenarioFile, 
     assert (tmp_path / "run" / "diverged.csv").read_text().startswith("step,time,duo/pose.x")
 
 
-def test_an_impossible_command_names_its_controller_and_line(
-    botz: Botz, scenario_file: ScenarioFile, tmp_path: Path
-):
+def test_an_impossible_command_names_its_controller_and_line(botz: Botz, scenario_file: ScenarioFile, tmp_path: Path):
     file = scenario_file({"controllers": {"drive": {"command": {"twist": [0.0, 1.0, 0.0]}}}})
     answer = botz("run", file, "--out", "run")
     assert answer.code == 2 and "Traceback" not in answer.err

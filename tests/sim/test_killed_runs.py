@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import PATIENCE, BotzProcess, ScenarioFile
+from common import PATIENCE, BotzProcess, ScenarioFile
 
 from botz import AttachedRun, read
 from botz.sim.shared_memory import W_PID, clean_up, process_birth, running

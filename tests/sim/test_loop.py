@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import NOISY, ScenarioFile, UserController
+from common import NOISY, ScenarioFile, UserController
 from recordings import Kept
 
 from botz import Simulation, simulate
@@ -160,9 +160,7 @@ def test_a_controller_is_called_exactly_at_its_rate(
     # Recorded once a change, at the step at which it took effect. The first command, 0, changes nothing.
     every = round(1000 / rate)
     changes = [k for k in range(2, round(rate)) if (k + 1) % 3 == 0]
-    assert [(step, values[0]) for step, _, values, _ in kept.commands] == [
-        (k * every, (k + 1) // 3) for k in changes
-    ]
+    assert [(step, values[0]) for step, _, values, _ in kept.commands] == [(k * every, (k + 1) // 3) for k in changes]
     assert {(robot, source) for _, robot, _, source in kept.commands} <= {("duo", "mine")}
 
 

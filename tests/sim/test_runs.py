@@ -1,4 +1,4 @@
-"""Runs from a scenario to a recording: the same bits however they are run, replayed exactly, and kept when they fail."""
+"""From a scenario to a recording: the same bits however it is run, replayed exactly, and kept when it fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import NOISY, PATIENCE, ScenarioFile, UserController
+from common import NOISY, PATIENCE, ScenarioFile, UserController
 from recordings import bits
 
 from botz import AttachedRun, load, read, simulate
@@ -74,9 +74,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def test_the_same_run_however_it_is_run(
-    scenario_file: ScenarioFile, user_controller: UserController, tmp_path: Path
-):
+def test_the_same_run_however_it_is_run(scenario_file: ScenarioFile, user_controller: UserController, tmp_path: Path):
     file = scenario_file(NOISY, user_controller(RANDOM_DRIVER))
     here = simulate(file, out=tmp_path / "here")
     expected = bits(here)
@@ -97,9 +95,7 @@ def test_the_same_run_however_it_is_run(
     for folder in ("here", "realtime", "read"):
         rec = read(tmp_path / folder)
         assert rec.complete and rec.snapshots() == here.snapshots()
-        assert [part.tolist() for part in rec.commands("duo")[:2]] == [
-            p.tolist() for p in here.commands("duo")[:2]
-        ]
+        assert [part.tolist() for part in rec.commands("duo")[:2]] == [p.tolist() for p in here.commands("duo")[:2]]
         result = replay_recording(rec)
         assert result.identical and result.rows == 101, result.sentence()
     assert bits(simulate(file, out=tmp_path / "other", seed=6)) != expected
@@ -171,9 +167,7 @@ def test_a_reader_can_pause_and_stop_a_run(scenario_file: ScenarioFile, tmp_path
     assert replay_recording(rec).identical
 
 
-def test_replay_runs_no_code_of_the_user(
-    scenario_file: ScenarioFile, user_controller: UserController, tmp_path: Path
-):
+def test_replay_runs_no_code_of_the_user(scenario_file: ScenarioFile, user_controller: UserController, tmp_path: Path):
     marker = tmp_path / "executed"
     text = f"open({str(marker)!r}, 'w').close()\n" + RANDOM_DRIVER
     rec = simulate(scenario_file(NOISY, user_controller(text)), out=tmp_path / "run")
@@ -287,9 +281,7 @@ def test_a_divergence_ends_the_run_with_when_where_and_why(
     with (tmp_path / "run" / "diverged.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert int(rows[-1]["step"]) == step and float(rows[-1]["time"]) == pytest.approx(step * 0.001)
-    lost = [
-        name for name in rows[-1] if np.isfinite(float(rows[-2][name])) and not np.isfinite(float(rows[-1][name]))
-    ]
+    lost = [name for name in rows[-1] if np.isfinite(float(rows[-2][name])) and not np.isfinite(float(rows[-1][name]))]
     assert lost and lost[0].startswith("duo/")
     poses = [name for name in rows[0] if name.startswith("duo/pose")]
     assert len(poses) == 3 and all(np.isfinite(float(row[name])) for row in rows[:-1] for name in poses)

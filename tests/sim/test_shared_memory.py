@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import PATIENCE
+from common import PATIENCE
 
 from botz.errors import BotzError, InputError
 from botz.sim import shared_memory
@@ -107,9 +107,7 @@ def test_a_full_ring_drops_and_counts():
 def test_a_full_ring_waits_for_its_reader():
     segment = segment_of(ring=100)
     assert segment.push(bytes(80), wait=0.0)
-    with python(
-        "print(Segment.attach(sys.argv[1]).push(b'late', wait=1e9), flush=True)", segment.run_id
-    ) as writer:
+    with python("print(Segment.attach(sys.argv[1]).push(b'late', wait=1e9), flush=True)", segment.run_id) as writer:
         time.sleep(0.1)
         assert segment.pop() == bytes(80)
         assert first_line(writer) == "True"
@@ -215,9 +213,12 @@ def test_commands_pack_and_unpack():
     assert set(command) == {"left/speed", "twist"}
     assert command["left/speed"] == 4.0 and command["twist"].tolist() == [1.0, 2.0, 3.0]
     for wrong, words in [
-        ({"twist": (1, 2)}, "finite numbers"), ({"left/speed": np.inf}, "one finite"), ({"left/sped": 1}, "did you mean"),
-        ({"left/speed": "fast"}, "one finite"), ({"left/speed": {}}, "one finite"),
-    ]:  # fmt: skip
+        ({"twist": (1, 2)}, "finite numbers"),
+        ({"left/speed": np.inf}, "one finite"),
+        ({"left/sped": 1}, "did you mean"),
+        ({"left/speed": "fast"}, "one finite"),
+        ({"left/speed": {}}, "one finite"),
+    ]:
         with pytest.raises(InputError, match=words):
             pack_command(layout, "duo", wrong)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import NOISY, ScenarioFile, UserController
+from common import NOISY, ScenarioFile, UserController
 from recordings import Kept
 
 from botz import Simulation, simulate
@@ -266,7 +266,7 @@ def test_a_failing_restore_of_a_user_is_reported_as_the_users(
 
 def hostile(change) -> bytes:
     """A snapshot of the base scenario after `change` has worked on its JSON."""
-    from conftest import BASE
+    from common import BASE
 
     plain = json.loads(encode(Simulation(load_data({**BASE, "name": "small"})).snapshot()))
     changed = change(plain)
@@ -292,7 +292,7 @@ def array(data: str, dtype: str, shape: list[int]) -> dict:
     "change",
     [
         lambda plain: [],
-        lambda plain: None if plain.clear() is None else None,
+        lambda plain: {},
         set_at("step", -1),
         set_at("step", "many"),
         set_at("step", 1e400),
@@ -328,9 +328,7 @@ def test_hostile_snapshots_are_bad_input(scenario_file: ScenarioFile, change):
     simulation.step(n=3)
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\xff\xfe", b"{", b"[" * 100_000, b"null", b"NaN", b'"' + b"a" * 1000 + b'"']
-)
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"{", b"[" * 100_000, b"null", b"NaN", b'"' + b"a" * 1000 + b'"'])
 def test_bytes_that_are_no_snapshot_are_bad_input(data: bytes):
     with pytest.raises(InputError, match="not a snapshot"):
         decode(data)

@@ -151,7 +151,5 @@ def test_old_kernels_are_forgotten(tmp_path: Path):
 def test_numba_that_came_first_is_told(tmp_path: Path):
     code = "import numba, botz, os; print(numba.config.CACHE_DIR == os.environ['NUMBA_CACHE_DIR'])"
     environment = {**os.environ, "BOTZ_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"

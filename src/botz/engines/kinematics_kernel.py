@@ -182,9 +182,8 @@ def robot_rates(robot, wheels, groups, motors, equations, room, inputs):  # -> t
         speed = np.nan
         if wheel.motor_input >= 0:
             speed = inputs[wheel.motor_input]
-        effective_radius = wheel.radius * (1.0 - wheel.slip)
         wheel.rate, wheel.second_rate = wheel_rates(
-            wheel.kind, effective_radius, wheel.roller_angle, wheel.roller_radius, wheel.offset,
+            wheel.kind, wheel.radius, wheel.roller_angle, wheel.roller_radius, wheel.offset, 1.0 - wheel.slip,
             wheel.rolling, wheel.lateral, vx, vy, turn, speed,
         )  # fmt: skip
         if wheel.second_input >= 0:

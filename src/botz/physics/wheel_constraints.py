@@ -63,8 +63,8 @@ def dot3(row, vx, vy, turn):
 
 @njit(cache=True, error_model="numpy")
 def wheel_rates(
-    # parameters of one wheel
-    kind, radius, roller_angle, roller_radius, offset,
+    # parameters of one wheel; `grip` is the share of its rolling that reaches the ground, 1 − slip
+    kind, radius, roller_angle, roller_radius, offset, grip,
     # state in: its two rows and the twist
     rolling, lateral, vx, vy, turn,
     # speed of the wheel where a motor sets it, else NaN
@@ -73,19 +73,20 @@ def wheel_rates(
     """Rotation rate of a wheel, and its second rate: pivot (castor), roller (Swedish), side (sphere).
 
     A passive wheel turns as the ground makes it. The roller's rate follows from the contact's velocity across the
-    roller axis, w·(v_c − r ω e) with w·e = −sin γ: r_s ω_s = w·v_c + r ω sin γ.
+    roller axis, w·(v_c − r ω e) with w·e = −sin γ: r_s ω_s = w·v_c + r ω sin γ. Slip is along the roller's axis, so it
+    does not enter there.
     """
     along = dot3(rolling, vx, vy, turn)
     across = dot3(lateral, vx, vy, turn)
     speed = motor_speed
     if speed != speed:
-        speed = along / (radius * cos(roller_angle))
+        speed = along / (grip * radius * cos(roller_angle))
     if kind == CASTOR:
         return speed, -across / offset
     if kind == SWEDISH:
         return speed, (across + radius * speed * sin(roller_angle)) / roller_radius
     if kind == SPHERICAL:
-        return speed, across / radius
+        return speed, across / (grip * radius)
     if kind == SUPPORT:
         return 0.0, 0.0
     return speed, 0.0
@@ -118,7 +119,7 @@ def ackermann_angle(
 
 
 @njit(cache=True, error_model="numpy")
-def half_turn(angle):  # -> the same line's angle in (−π/2, π/2]
+def half_turn(angle):  # -> the same line's angle in [−π/2, π/2]
     return angle - pi * round(angle / pi)
 
 
@@ -153,9 +154,11 @@ def pseudo_inverse3(
                 a += work[i, p] * work[i, p]
                 b += work[i, q] * work[i, q]
                 c += work[i, p] * work[i, q]
-            if abs(c) <= 1e-16 * sqrt(a * b) or c == 0.0:
+            # Each root by itself: the product of two small squares would underflow.
+            norms = sqrt(a) * sqrt(b)
+            if abs(c) <= 1e-16 * norms or c == 0.0:
                 continue
-            largest = max(largest, abs(c) / sqrt(a * b))
+            largest = max(largest, abs(c) / norms)
             zeta = (b - a) / (2.0 * c)
             t = 1.0 / (abs(zeta) + sqrt(1.0 + zeta * zeta))
             if zeta < 0.0:

@@ -91,10 +91,6 @@ def pack_command(layout: list[tuple[str, int]], robot: str, command: Mapping[str
     for name, value in command.items():
         if name not in known:
             raise InputError(Problem(f"unknown command {name!r}{closest(name, known)}", key=robot))
-        try:
-            numbers = np.asarray(value, dtype=float).ravel()
-        except (TypeError, ValueError):
-            numbers = np.empty(0)
         index = known.index(name)
         start, size = sum(size for _, size in layout[:index]), layout[index][1]
         values[start : start + size] = command_numbers(value, size, f"{robot}/{name}")

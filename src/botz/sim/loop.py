@@ -65,7 +65,7 @@ def run_loop(
     rows.add_present()
     if clock is not None:
         clock.start(simulation.step_number)
-    next_clock_note = 0
+    next_clock_note = 0.0
     try:
         while simulation.step_number < until:
             step = simulation.step_number

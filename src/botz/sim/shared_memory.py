@@ -43,7 +43,7 @@ STARTING, RUNNING, FINISHED = range(3)
 
 @intrinsic
 def memory_fence(typing_context):
-    """A full memory barrier, so that weakly ordered processors keep the order in which counters and data are written."""
+    """A full memory barrier: weakly ordered processors keep the order in which counters and data are written."""
 
     def generate(context, builder, signature, arguments):
         builder.fence("seq_cst")
@@ -251,7 +251,7 @@ class Segment:
         words[0] += 1
 
     def receive(self, seen: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """New commands as (slot, values), in the order of their stamps; `seen` (one entry a slot) is kept up to date."""
+        """New commands as (slot, values), in the order of their stamps; `seen` (an entry a slot) is kept up to date."""
         fresh = []
         for slot in np.flatnonzero(self.slot_words[:, 0] != seen):
             sequence = int(self.slot_words[slot, 0])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable, Mapping
+from itertools import dropwhile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,10 +18,13 @@ from botz.errors import ControllerError, DivergedError, InputError, Problem
 from botz.scenario.load import LoadedScenario, load
 from botz.scenario.names import closest
 from botz.scenario.schema import UserController
+from botz.sim import snapshots
 from botz.sim.snapshots import Snapshot, controller_state, fixed_parts, parts_of_world, restore_controller
 
 LAST_STATES = 10
 """How many states up to a divergence are kept for the user to look at."""
+OWN_FILES = {__file__, snapshots.__file__}
+"""Frames of these stand above those of a controller in its traceback."""
 CommandListener = Callable[[int, str, np.ndarray, str], None]
 """Called with step, robot, raw inputs and source whenever the inputs of a robot change."""
 
@@ -40,7 +44,7 @@ class Simulation:
         with_controllers: bool = True,
     ):
         self.scenario = scenario if isinstance(scenario, LoadedScenario) else load(scenario)
-        self.spec: Any = self.scenario.spec
+        self.spec = cast(Any, self.scenario.spec)
         self.engine = build_engine(self.spec)
         self.step_ns: int = self.spec.time.step_ns
         self.channels = self.engine.channels
@@ -93,8 +97,7 @@ class Simulation:
         self._updated_at = -1
         self._fixed: list[Any] = []
         for name, (controller, _, _) in self._controllers.items():
-            setup = self._setups[name]
-            self._guarded(name, lambda controller=controller, setup=setup: controller.reset(setup))
+            self._guarded(name, controller.reset, self._setups[name])
             self._fixed += fixed_parts(controller)
         return self.measured()
 
@@ -183,20 +186,18 @@ class Simulation:
         for name, (controller, _, robot) in due:
             if robot in self._by_hand or robot in self._deadlines:
                 continue
-            measured = Measured(self.channels, row, robot)
+            self._guarded(name, self._update, name, controller, robot, Measured(self.channels, row, robot))
 
-            def update(controller=controller, measured=measured, robot=robot, name=name) -> None:
-                command = controller.update(self.time, measured)
-                if command is not None:
-                    self.apply(robot, command, name)
+    def _update(self, name: str, controller: Controller, robot: str, measured: Measured) -> None:
+        command = controller.update(self.time, measured)
+        if command is not None:
+            self.apply(robot, command, name)
 
-            self._guarded(name, update)
-
-    def _guarded(self, name: str, call: Callable[[], None]) -> None:
-        """A failing controller ends the run with its own traceback; a built-in one with a wrong setting is bad input."""
+    def _guarded(self, name: str, call: Callable[..., None], *arguments: Any) -> None:
+        """A failing controller ends the run with its own traceback; a wrong setting of a built-in one is bad input."""
         spec = self.spec.controllers[name]
         try:
-            call()
+            call(*arguments)
         except InputError as error:
             if not isinstance(spec, UserController):
                 raise InputError(
@@ -206,7 +207,9 @@ class Simulation:
                 f"controller '{name}' gave a wrong command at t = {self.time:g} s: {error}"
             ) from error
         except (Exception, SystemExit) as error:
-            own_frames = traceback.extract_tb(error.__traceback__)[2:]
+            frames = traceback.extract_tb(error.__traceback__)
+            # What called the user's code is of no use to the user; a built-in controller has no other frames.
+            own_frames = list(dropwhile(lambda frame: frame.filename in OWN_FILES, frames)) or frames
             details = "Traceback of the controller (most recent call last):\n"
             details += "".join(traceback.format_list(own_frames)) + "".join(traceback.format_exception_only(error))
             raise ControllerError(
@@ -292,11 +295,7 @@ class Simulation:
             self.reset(snapshot.seed)
             raise InputError(f"this snapshot's random generators are damaged ({error})") from error
         for name, (controller, _, _) in self._controllers.items():
-            state = snapshot.controllers[name]
-            self._guarded(
-                name,
-                lambda controller=controller, state=state: restore_controller(controller, state, self._world()),
-            )
+            self._guarded(name, restore_controller, controller, snapshot.controllers[name], self._world())
         self.step_number = snapshot.step
         self._by_hand = set(snapshot.driven_by_hand)
         self._deadlines = dict(snapshot.deadlines)

@@ -141,7 +141,7 @@ def _rates(
     motor = int(model.motor_of_wheel[i])
     kind = int(model.kind[i])
     first, second = wc.wheel_rates(
-        kind, model.radius[i], model.roller_angle[i], model.roller_radius[i], model.offset[i],
+        kind, model.radius[i], model.roller_angle[i], model.roller_radius[i], model.offset[i], 1.0,
         rows[2 * i], rows[2 * i + 1], *twist, inputs[motor] if motor >= 0 else np.nan,
     )  # fmt: skip
     second_motor = int(model.second_motor_of_wheel[i])

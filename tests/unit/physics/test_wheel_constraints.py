@@ -79,14 +79,15 @@ def test_wheel_rates(rng, kind, driven):
         offset = rng.uniform(0.05, 0.3) * rng.choice([-1, 1]) if kind == wc.CASTOR else 0.0
         rolling, lateral, twist = rng.uniform(-1, 1, (3, 3))
         motor = rng.uniform(-5, 5) if driven else np.nan
-        got = wc.wheel_rates(kind, radius, gamma, roller_radius, offset, rolling, lateral, *twist, motor)
-        speed = motor if driven else (rolling @ twist) / (radius * np.cos(gamma))
+        grip = rng.uniform(0.5, 1.0)
+        got = wc.wheel_rates(kind, radius, gamma, roller_radius, offset, grip, rolling, lateral, *twist, motor)
+        speed = motor if driven else (rolling @ twist) / (grip * radius * np.cos(gamma))
         second = {
             wc.FIXED: 0.0,
             wc.STEERED: 0.0,
             wc.CASTOR: -(lateral @ twist) / offset if offset else 0.0,
             wc.SWEDISH: (lateral @ twist + radius * speed * np.sin(gamma)) / roller_radius,
-            wc.SPHERICAL: (lateral @ twist) / radius,
+            wc.SPHERICAL: (lateral @ twist) / (grip * radius),
             wc.SUPPORT: 0.0,
         }[kind]
         wanted = (0.0, 0.0) if kind == wc.SUPPORT else (speed, second)

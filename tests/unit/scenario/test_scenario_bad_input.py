@@ -377,7 +377,7 @@ TABLE = [
         overrides=["robots.vivi.wheels.lefft.radius=0.1"]),
     bad("set type alone", drive("{type: constant, robot: vivi, command: {twist: 0}}"),
         's.yaml:5: controllers.drive.robot: missing (the robot it drives)',
-        's.yaml:5: controllers.drive.points: missing',
+        's.yaml:5: controllers.drive.points: missing (waypoints [x, y] in the world, in order [m])',
         overrides=["controllers.drive.type=waypoints"]),
     bad("user class key", {"s.yaml": drive("{type: 'c.py:Drive', robot: vivi, gain: 3}"), "c.py": ""},
         's.yaml:5: controllers.drive.gain: unknown key; choose from: parameters, rate, robot, type'),
