@@ -2,7 +2,7 @@
 
 >>> import botz
 >>> rec = botz.simulate("differential-circle")
->>> rec["robot/pose"]
+>>> rec["vivi/pose"]
 
 - `load(name_or_file)`: a checked scenario
 - `simulate(name_or_file)`: run it and get its `Recording`
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from botz import kernel_cache as _kernel_cache  # before Numba: it sets where compiled code is kept
+from botz import kernel_cache as _kernel_cache  # noqa: F401, before Numba: it sets where compiled code is kept
 from botz.errors import BotzError, ControllerError, DivergedError, InputError, RecordingError
 
 if TYPE_CHECKING:

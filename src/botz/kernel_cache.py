@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOMS_WITHOUT_KERNELS = {"scenario", "record", "view", "links", "cli", "verify", "bench"}
+ROOMS_WITHOUT_KERNELS = {"scenario", "control", "record", "run", "view", "links", "cli", "verify", "bench"}
 """Edits in these do not touch compiled code; a test checks that no kernel lives there."""
 KEEP = 4
 """How many older folders stay: enough for a few checkouts and branches."""
@@ -25,9 +25,7 @@ def source_hash(extra_files: list[Path] | None = None) -> str:
     """Hash of the sources that kernels are made of, the interpreter, and a user's own element files."""
     digest = hashlib.sha256(f"{sys.version_info[:2]}{sys.implementation.cache_tag}".encode())
     package = Path(__file__).parent
-    own = [
-        file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in ROOMS_WITHOUT_KERNELS
-    ]
+    own = [file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in ROOMS_WITHOUT_KERNELS]
     for file in sorted(own) + sorted(extra_files or []):
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
@@ -65,8 +63,8 @@ def owned_folder(folder: Path) -> bool:
 
 
 def prepare() -> tuple[Path | None, bool]:
-    """Point Numba at this source's cache folder, before Numba is imported. Returns the folder, and whether it lasts: where
-    no lasting place can be written, kernels are compiled anew in every run, with one notice."""
+    """Point Numba at this source's cache folder, before Numba is imported. Returns the folder, and whether it lasts:
+    where no lasting place can be written, kernels are compiled anew in every run, with one notice."""
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         return None, True
     try:
@@ -119,7 +117,8 @@ def announce(engine: str) -> None:
         return
     text = f"botz: compiling the kernels of '{engine}', once (about ten seconds) …"
     if not LASTING:
-        text = f"botz: compiling the kernels of '{engine}' for this run only: no writable cache folder (set BOTZ_CACHE_DIR)"
+        why = "no writable cache folder (set BOTZ_CACHE_DIR)"
+        text = f"botz: compiling the kernels of '{engine}' for this run only: {why}"
     print(text, file=sys.stderr, flush=True)
 
 

@@ -241,9 +241,7 @@ def test_a_moved_checkout_is_repaired_offline(first, tmp_path: Path):
     assert where["module"] == str(root / "fakebotz.py")
     assert "moved" in done.stderr
     # Other scripts of the environment, too, belong to the new place.
-    pip = subprocess.run(
-        [root / ".venv" / "bin" / "pip", "--version"], capture_output=True, text=True, check=False
-    )
+    pip = subprocess.run([root / ".venv" / "bin" / "pip", "--version"], capture_output=True, text=True, check=False)
     assert str(root / ".venv") in pip.stdout, pip.stderr
     assert call(root).stderr == ""
 

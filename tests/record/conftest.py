@@ -46,9 +46,7 @@ def world() -> World:
             Channel("vivi/wheels/left/angle", "rad", "Angle of the left wheel"),
             Channel("vivi/wheels/left/speed", "rad/s", "ω of the left wheel"),
             Channel("kite/pose", "m, m, m, 1, 1, 1, 1", "Pose", ("x", "y", "z", "qw", "qx", "qy", "qz")),
-            Channel(
-                "kite/twist", "m/s, m/s, m/s, rad/s, rad/s, rad/s", "Twist", ("vx", "vy", "vz", "p", "q", "r")
-            ),
+            Channel("kite/twist", "m/s, m/s, m/s, rad/s, rad/s, rad/s", "Twist", ("vx", "vy", "vz", "p", "q", "r")),
             Channel("kite/imu/attitude", "1", "Attitude", ("w", "x", "y", "z")),
             Channel("kite/imu/gyro", "rad/s", "Rates", ("x", "y", "z")),
             Channel("kite/imu/acceleration", "m/s²", "Specific force", ("x", "y", "z")),

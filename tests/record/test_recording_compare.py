@@ -27,14 +27,10 @@ def record(tmp_path):
     """Writes a recording of one robot's pose at the given steps of 1 ms."""
 
     def make(name, steps, pose, robot="vivi", form=PLANAR):
-        table = ChannelTable(
-            [Channel(f"{robot}/pose", form[1], "", form[0]), Channel(f"{robot}/speed", "m/s", "")]
-        )
+        table = ChannelTable([Channel(f"{robot}/pose", form[1], "", form[0]), Channel(f"{robot}/speed", "m/s", "")])
         streams = [StreamSpec("state", 1, (f"{robot}/pose", f"{robot}/speed"))]
         path = tmp_path / f"{name}.mcap"
-        writer = RecordingWriter(
-            path, RecordingHeader({}, name, "", 0, 1_000_000), table, ChannelTable([]), streams
-        )
+        writer = RecordingWriter(path, RecordingHeader({}, name, "", 0, 1_000_000), table, ChannelTable([]), streams)
         writer.write_rows(0, steps, np.column_stack([pose, 2.0 * np.asarray(steps)]))
         writer.close({})
         return read(path)

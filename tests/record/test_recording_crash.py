@@ -163,9 +163,7 @@ def chunked(world, path: Path) -> tuple[np.ndarray, int]:
 
 def use_everything(recording) -> None:
     for channel in recording.channels:
-        assert (
-            len(recording[channel.name]) == len(recording.time(channel.name)) == len(recording.steps(channel.name))
-        )
+        assert len(recording[channel.name]) == len(recording.time(channel.name)) == len(recording.steps(channel.name))
     for robot in {channel.robot for channel in recording.inputs}:
         steps, values, sources = recording.commands(robot)
         assert len(steps) == len(values) == len(sources)

@@ -82,9 +82,7 @@ def test_mat_names_are_valid_and_apart(tmp_path):
     names = ["time/x", "units/x", f"a/{long}/first", f"a/{long}/second", "a/b/c_d", "a/b_c/d", "a/end"]
     table = ChannelTable([Channel(name, "1", "") for name in names])
     streams = [StreamSpec("state", 1, tuple(names))]
-    writer = RecordingWriter(
-        tmp_path / "r.mcap", RecordingHeader({}, "", "", 0, 1), table, ChannelTable([]), streams
-    )
+    writer = RecordingWriter(tmp_path / "r.mcap", RecordingHeader({}, "", "", 0, 1), table, ChannelTable([]), streams)
     writer.write_rows(0, [0], np.arange(7.0)[None])
     writer.close({})
     [path] = export(read(tmp_path / "r.mcap"), tmp_path / "m.mat", "mat")

@@ -207,9 +207,7 @@ def test_schemas_carry_units_components_and_descriptions(world, tmp_path):
     with path.open("rb") as file:
         summary = reader.make_reader(file).get_summary()
     schemas = {schema.name: schema.data.decode() for schema in summary.schemas.values()}
-    assert (
-        "# [m, m, rad] (x, y, heading) Pose in the world\nfloat64[3] pose\n" in schemas["botz_msgs/msg/ViviState"]
-    )
+    assert "# [m, m, rad] (x, y, heading) Pose in the world\nfloat64[3] pose\n" in schemas["botz_msgs/msg/ViviState"]
     assert "# [rad/s] ω of the left wheel\nfloat64 wheels_left_speed\n" in schemas["botz_msgs/msg/ViviState"]
     assert all(schema.encoding == "ros2msg" for schema in summary.schemas.values())
     assert all(channel.message_encoding == "cdr" for channel in summary.channels.values())
@@ -227,9 +225,7 @@ def test_names_that_meet_are_told_apart(tmp_path, decode):
     header = RecordingHeader({}, "names", "none", 0, 1)
     inputs = ChannelTable([Channel("a/command", "1", ""), Channel("a_b/go", "1", "")])
     pose = ChannelTable([*channels, Channel("a/pose", "m, m, rad", "", ("x", "y", "heading"))])
-    writer = RecordingWriter(
-        tmp_path / "r.mcap", header, pose, inputs, streams, [PoseView("a", "a", "odom", "a/pose")]
-    )
+    writer = RecordingWriter(tmp_path / "r.mcap", header, pose, inputs, streams, [PoseView("a", "a", "odom", "a/pose")])
     row = np.arange(pose.width, dtype=float)[None]
     writer.write_rows(0, [1], row)
     writer.write_rows(1, [2], row)

@@ -25,13 +25,9 @@ def tables(draw):
     robots = draw(st.lists(names, min_size=1, max_size=3, unique=True))
     channels = []
     for robot in robots:
-        for local in draw(
-            st.lists(st.lists(names, min_size=1, max_size=3).map("/".join), max_size=4, unique=True)
-        ):
+        for local in draw(st.lists(st.lists(names, min_size=1, max_size=3).map("/".join), max_size=4, unique=True)):
             components = tuple(draw(st.lists(names, max_size=4, unique=True)))
-            channels.append(
-                Channel(f"{robot}/{local}", draw(st.sampled_from(["m", "1", "rad/s"])), "ä", components)
-            )
+            channels.append(Channel(f"{robot}/{local}", draw(st.sampled_from(["m", "1", "rad/s"])), "ä", components))
     return ChannelTable(channels)
 
 

@@ -78,3 +78,29 @@ def test_the_next_run_cleans_up_after_both(long_run, shared_memory_folder: Path)
     assert running() == []
     clean_up()
     assert list(shared_memory_folder.iterdir()) == []
+
+
+def test_a_controller_that_hangs_does_not_outlive_the_parent(
+    scenario_file: ScenarioFile, user_controller, start_botz: Callable[..., BotzProcess], shared_memory_folder: Path
+):
+    text = """
+import time
+class Mine:
+    def reset(self, setup): pass
+    def update(self, t, measured):
+        if t > 0.1:
+            time.sleep(10000)
+"""
+    file = scenario_file(user_controller(text), {"time": {"realtime": True}})
+    parent = start_botz("run", file, "--publish", "--out", "run")
+    run = AttachedRun(parent.run_id())
+    parent.wait_for(lambda: run.time >= 0.1, "the controller to hang")
+    child = int(run.segment.words[W_PID])
+    try:
+        os.kill(parent.process.pid, signal.SIGKILL)
+        parent.process.wait()
+        wait_until_gone(child)
+    finally:
+        if process_birth(child) != -1:
+            os.kill(child, signal.SIGKILL)
+    assert list(shared_memory_folder.iterdir()) == []

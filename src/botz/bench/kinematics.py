@@ -142,9 +142,7 @@ def run() -> list[Result]:
     return [
         rate("compiled loop, one differential robot", bare, "steps/s", peer=peer, peer_value=python),
         rate("with a row every 100th step", rows, "steps/s", peer=peer, peer_value=python),
-        rate(
-            "whole run, recorded every 100th step", recorded, "steps/s", target=2e6, peer=peer, peer_value=python
-        ),
+        rate("whole run, recorded every 100th step", recorded, "steps/s", target=2e6, peer=peer, peer_value=python),
         duration("cost of recording every 100th step", 1e9 / recorded - 1e9 / bare, "ns/step"),
         rate(
             "differential with passive castor",

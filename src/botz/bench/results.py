@@ -27,18 +27,14 @@ def rate(metric: str, value: float, unit: str, *, target: float | None = None, p
          peer_value: float | None = None) -> Result:  # fmt: skip
     """A number of which more is better."""
     ratio = value / peer_value if peer_value else None
-    return Result(
-        metric, value, unit, target, None if target is None else value >= target, peer, peer_value, ratio
-    )
+    return Result(metric, value, unit, target, None if target is None else value >= target, peer, peer_value, ratio)
 
 
 def duration(metric: str, value: float, unit: str, *, target: float | None = None, peer: str | None = None,
              peer_value: float | None = None) -> Result:  # fmt: skip
     """A time or a cost, of which less is better."""
     ratio = peer_value / value if peer_value else None
-    return Result(
-        metric, value, unit, target, None if target is None else value <= target, peer, peer_value, ratio
-    )
+    return Result(metric, value, unit, target, None if target is None else value <= target, peer, peer_value, ratio)
 
 
 def benches() -> dict[str, Callable[[], list[Result]]]:

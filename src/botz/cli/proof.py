@@ -83,9 +83,7 @@ def bench(
     for result in found:
         table = Table(title=f"{result['bench']} on {result['machine']}", title_justify="left")
         for title in ("metric", "value", "unit", "target", "met", "peer", "peer value", "ratio"):
-            table.add_column(
-                title, justify="right" if title in ("value", "target", "peer value", "ratio") else "left"
-            )
+            table.add_column(title, justify="right" if title in ("value", "target", "peer value", "ratio") else "left")
         for row in result["results"]:
             met = "" if row["met"] is None else ("yes" if row["met"] else "NO")
             table.add_row(

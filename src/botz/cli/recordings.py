@@ -49,7 +49,9 @@ def info(recording: RecordingPath, as_json: AsJson = False) -> None:
     from rich.table import Table
 
     out = console()
-    shown = {key.removeprefix("run_").replace("_", " "): str(value) for key, value in general.items() if key != "problem"}
+    shown = {
+        key.removeprefix("run_").replace("_", " "): str(value) for key, value in general.items() if key != "problem"
+    }
     print_pairs(shown)
     if not rec.complete:
         out.print(f"[bold]INCOMPLETE[/bold]: {rec.problem}", soft_wrap=True)
@@ -93,9 +95,7 @@ def export(
 
 def plot(
     recording: RecordingPath,
-    channels: Annotated[
-        list[str] | None, typer.Argument(help="Channels or patterns; an overview by default.")
-    ] = None,
+    channels: Annotated[list[str] | None, typer.Argument(help="Channels or patterns; an overview by default.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="PNG, SVG or PDF file.")] = None,
     xy: Annotated[bool | None, typer.Option("--xy/--time", help="Force x-y trajectories or time series.")] = None,
 ) -> None:
@@ -140,9 +140,7 @@ def compare(
 
     table = Table(box=None, pad_edge=False)
     for title in ("compared with reference", "quantity", "unit", "RMS", "maximum", "samples"):
-        table.add_column(
-            title, justify="left" if title in ("compared with reference", "quantity", "unit") else "right"
-        )
+        table.add_column(title, justify="left" if title in ("compared with reference", "quantity", "unit") else "right")
     for row in rows:
         table.add_row(
             str(row["other"]),

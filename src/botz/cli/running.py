@@ -63,9 +63,7 @@ def run(
             out=out,
             progress=report,
             shared=publish,
-            on_ready=(lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True))
-            if publish
-            else None,
+            on_ready=(lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True)) if publish else None,
         )
     show_outcome(outcome, as_json)
 

@@ -28,9 +28,7 @@ def wheels(
     ] = None,
     inputs: Annotated[
         list[str] | None,
-        typer.Option(
-            "--input", metavar="NAME=VALUE", help="An input of the motion shown, as left/speed='60 rpm'."
-        ),
+        typer.Option("--input", metavar="NAME=VALUE", help="An input of the motion shown, as left/speed='60 rpm'."),
     ] = None,
     heading: Annotated[str, typer.Option(help="Heading θ of the robot for J_q and C_q, as '30 deg'.")] = "0",
     set_: Annotated[
@@ -75,8 +73,6 @@ def chosen_inputs(model: WheeledRobotModel, texts: list[str]) -> np.ndarray:
     for text in texts:
         name, separator, value = text.partition("=")
         if not separator or name not in units:
-            raise InputError(
-                Problem(f"unknown input {name!r}{closest(name, units)}; write NAME=VALUE", key="--input")
-            )
+            raise InputError(Problem(f"unknown input {name!r}{closest(name, units)}; write NAME=VALUE", key="--input"))
         values[name] = to_si(value, units[name])
     return np.array(list(values.values()))

@@ -60,9 +60,7 @@ def all_paths(start: Pose, goal: Pose, radius: float) -> list[DubinsPath]:
     for word in ("LSL", "RSR", "LSR", "RSL", "RLR", "LRL"):
         pieces = _pieces(word, x / radius, y / radius, heading)
         if pieces is not None:
-            found.append(
-                DubinsPath(start, word, (pieces[0] * radius, pieces[1] * radius, pieces[2] * radius), radius)
-            )
+            found.append(DubinsPath(start, word, (pieces[0] * radius, pieces[1] * radius, pieces[2] * radius), radius))
     return found
 
 

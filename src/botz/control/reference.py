@@ -70,9 +70,7 @@ class Circle:
         phase = self._rate * t
         c, s = cos(phase), sin(phase)
         r, v = self._radius, self.fastest
-        return Moment(
-            self._center[0] + r * c, self._center[1] + r * s, -v * s, v * c, phase + 0.5 * pi, self._rate
-        )
+        return Moment(self._center[0] + r * c, self._center[1] + r * s, -v * s, v * c, phase + 0.5 * pi, self._rate)
 
 
 class Eight:

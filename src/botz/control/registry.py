@@ -69,9 +69,7 @@ def _user_controller(spec: schema.UserController, allowed: bool, place: str) -> 
         raise _failed(f"importing {where} failed", error) from error
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
-        classes = [
-            one for one, value in vars(module).items() if isinstance(value, type) and not one.startswith("_")
-        ]
+        classes = [one for one, value in vars(module).items() if isinstance(value, type) and not one.startswith("_")]
         raise InputError(
             Problem(f"no class {class_name!r} in {where}{closest(class_name, classes)}", key=f"{place}type")
         )

@@ -91,17 +91,13 @@ def read_columns(file: Path, *, required: Sequence[str], allowed: Sequence[str] 
     values = np.empty((len(rows), len(header)))
     for number, (row, line) in enumerate(zip(rows, lines[1:], strict=True)):
         if len(row) != len(header):
-            problems.append(
-                Problem(f"{len(row)} values, the header has {len(header)} columns", file=file, line=line)
-            )
+            problems.append(Problem(f"{len(row)} values, the header has {len(header)} columns", file=file, line=line))
             continue
         for column, text in enumerate(row):
             value = _number(text)
             if value is None:
                 problems.append(
-                    Problem(
-                        f"needs a finite number, not {text.strip()!r}", key=header[column], file=file, line=line
-                    )
+                    Problem(f"needs a finite number, not {text.strip()!r}", key=header[column], file=file, line=line)
                 )
             else:
                 values[number, column] = value

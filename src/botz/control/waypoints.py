@@ -79,9 +79,7 @@ class Waypoints(PoseController):
         if distance == 0.0:
             return REST
         speed = min(limits.speed, self.gain(APPROACH) * distance) if last else limits.speed
-        return towards(
-            pose, (speed * (x - pose[0]) / distance, speed * (y - pose[1]) / distance), 0.0, self.period
-        )
+        return towards(pose, (speed * (x - pose[0]) / distance, speed * (y - pose[1]) / distance), 0.0, self.period)
 
     # --- robots with an axle -------------------------------------------------------------------------------
 

@@ -164,7 +164,7 @@ class KinematicsEngine(Engine):
         self.records.robots["valid"] = False
 
     def keep(self) -> None:
-        # Whole records are copied as bytes: parameters and work come along, which costs less than picking the state out.
+        # Whole records as bytes: parameters and work come along, which costs less than picking the state out.
         for kept, records in zip(self._kept_records, self._stateful, strict=True):
             kept[...] = records
         if self._noisy.size:

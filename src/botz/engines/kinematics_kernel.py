@@ -343,9 +343,7 @@ def measured_speeds(robot, wheels, motors, equations):
 
 
 @inner
-def read_encoders(
-    robot, wheels, groups, motors, equations, room, dt, noise, cursor
-):  # -> cursor behind those used
+def read_encoders(robot, wheels, groups, motors, equations, room, dt, noise, cursor):  # -> cursor behind those used
     """Ticks of a robot, the odometry they give, and the next slip of its wheels.
 
     Odometry sees whole ticks and the steering angles, halfway between two readings; it knows the nominal robot,

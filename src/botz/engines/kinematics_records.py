@@ -104,14 +104,10 @@ class State(NamedTuple):
 
 def state_of(records: Records) -> State:
     homes = (records.robots, records.wheels, records.groups)
-    return State(
-        *(next(home[name] for home in homes if name in (home.dtype.names or ())) for name in State._fields)
-    )
+    return State(*(next(home[name] for home in homes if name in (home.dtype.names or ())) for name in State._fields))
 
 
-def build_records(
-    models: Sequence[WheeledRobotModel], placed: Sequence[PlacedWheeledRobot], step_ns: int
-) -> Records:
+def build_records(models: Sequence[WheeledRobotModel], placed: Sequence[PlacedWheeledRobot], step_ns: int) -> Records:
     """Records of these robots, parameters filled in."""
     rows = [model.select.shape[0] for model in models]
     records = Records(

@@ -176,9 +176,7 @@ class WheeledRobotModel:
                 continue
             inputs.append(Input(f"{name}/speed", "rad/s", f"rotation speed of wheel {name}", (i,)))
             self.motor_of_wheel[i] = len(inputs) - 1
-            add_row(
-                {2 * i: 1.0}, len(inputs) - 1, self.radius[i] * np.cos(self.roller_angle[i]), f"{name} rolling"
-            )
+            add_row({2 * i: 1.0}, len(inputs) - 1, self.radius[i] * np.cos(self.roller_angle[i]), f"{name} rolling")
             if self.kind[i] == wc.SPHERICAL:
                 inputs.append(Input(f"{name}/side_speed", "rad/s", f"speed of ball {name} to its left", (i,)))
                 self.second_motor_of_wheel[i] = len(inputs) - 1

@@ -61,7 +61,5 @@ def header_of(contents: Contents) -> RecordingHeader:
         if not 0 < header.step_ns < 1 << 62:
             raise ValueError("step")
     except DAMAGE as error:
-        raise InputError(
-            Problem("not a recording that Botz can read: damaged header", file=contents.path)
-        ) from error
+        raise InputError(Problem("not a recording that Botz can read: damaged header", file=contents.path)) from error
     return header

@@ -192,9 +192,7 @@ def message_offsets(file: BinaryIO, chunk: ChunkPlace, data: bytes) -> dict[int,
 def _from_index(index: bytes, data: bytes) -> dict[int, np.ndarray] | None:
     found: dict[int, np.ndarray] = {}
     at = 0
-    heads = np.dtype(
-        {"names": ["opcode", "length", "channel"], "formats": ["u1", "<u8", "<u2"], "offsets": [0, 1, 9]}
-    )
+    heads = np.dtype({"names": ["opcode", "length", "channel"], "formats": ["u1", "<u8", "<u2"], "offsets": [0, 1, 9]})
     while at + 15 <= len(index):
         _, length, channel, size = struct.unpack_from("<BQHI", index, at)
         if size != length - 6 or size % 16 or at + 15 + size > len(index):
@@ -208,9 +206,7 @@ def _from_index(index: bytes, data: bytes) -> dict[int, np.ndarray] | None:
         offsets = offsets.astype(np.int64)
         records = records_at(data, offsets, heads)
         room = len(data) - 9 - offsets
-        whole = (
-            (records["opcode"] == MESSAGE_OPCODE) & (records["channel"] == channel) & (records["length"] <= room)
-        )
+        whole = (records["opcode"] == MESSAGE_OPCODE) & (records["channel"] == channel) & (records["length"] <= room)
         if not whole.all():
             return None
         found[channel] = offsets

@@ -225,25 +225,19 @@ class Recording:
     def table(self, stream: str = DEFAULT_STREAM) -> tuple[np.ndarray, list[tuple[Channel, np.ndarray]]]:
         """Times (k) and, for each channel of a stream, its values (k, size)."""
         if stream not in self._by_stream:
-            raise InputError(
-                Problem(f"unknown stream {stream!r}{closest(stream, self._by_stream)}", file=self.path)
-            )
+            raise InputError(Problem(f"unknown stream {stream!r}{closest(stream, self._by_stream)}", file=self.path))
         self._load()
         topics = self._by_stream[stream]
         count = min((len(topic.steps) for topic in topics), default=0)
         times = topics[0].steps[:count] * self.step_ns / 1e9 if topics else np.zeros(0)
-        return times, [
-            (c, topic.values[:count, topic.columns[c.name]]) for topic in topics for c in topic.channels
-        ]
+        return times, [(c, topic.values[:count, topic.columns[c.name]]) for topic in topics for c in topic.channels]
 
     def to_arrow(self, stream: str = DEFAULT_STREAM) -> pyarrow.Table:
         """A stream as an Arrow table: `time` [s] and columns as `vivi/pose.x`, units in the fields' metadata."""
         import pyarrow
 
         times, columns = self.table(stream)
-        fields = [
-            pyarrow.field("time", pyarrow.float64(), metadata={"unit": "s", "description": "simulated time"})
-        ]
+        fields = [pyarrow.field("time", pyarrow.float64(), metadata={"unit": "s", "description": "simulated time"})]
         arrays = [pyarrow.array(times)]
         for channel, values in columns:
             for name, unit, column in zip(column_names(channel), component_units(channel), values.T, strict=True):
@@ -257,9 +251,7 @@ class Recording:
         try:
             import pandas
         except ImportError:
-            raise BotzError(
-                "to_pandas() needs pandas, which is not installed: pip install 'botz[pandas]'"
-            ) from None
+            raise BotzError("to_pandas() needs pandas, which is not installed: pip install 'botz[pandas]'") from None
         times, columns = self.table(stream)
         data = {n: col for c, values in columns for n, col in zip(column_names(c), values.T, strict=True)}
         return pandas.DataFrame(data, index=pandas.Index(times, name="time"))

@@ -58,9 +58,7 @@ def _columns(channels: ChannelTable, name: str, *sizes: int) -> slice:
     columns = channels.slice_of(name)
     if columns.stop - columns.start not in sizes:
         wanted = " or ".join(str(size) for size in sizes)
-        raise ValueError(
-            f"channel {name!r} has {columns.stop - columns.start} components; its view needs {wanted}"
-        )
+        raise ValueError(f"channel {name!r} has {columns.stop - columns.start} components; its view needs {wanted}")
     return columns
 
 

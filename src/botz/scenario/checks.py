@@ -37,9 +37,7 @@ def _robots_exist(data: dict[str, Any], tree: Node) -> Iterator[Problem]:
 
 def _rates_fit(model: type[ScenarioBase], data: dict[str, Any], tree: Node) -> Iterator[Problem]:
     try:
-        time: TimeSettings = TypeAdapter(field_type(model.model_fields["time"])).validate_python(
-            data.get("time", {})
-        )
+        time: TimeSettings = TypeAdapter(field_type(model.model_fields["time"])).validate_python(data.get("time", {}))
     except ValidationError:
         return  # reported by the check of the model; there is no step to compare with
     for path, unit, value, is_default in _step_fields(model, data, ()):

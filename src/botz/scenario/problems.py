@@ -224,9 +224,7 @@ def _limit_or_type(kind: str, value: Any, context: dict[str, Any], spot: _Spot) 
         words, key = _LIMITS[kind]
         return f"must be {words} {_with_unit(context[key], spot.annotation)}, not {show(value)}"
     if kind in _TYPES:
-        hint = (
-            f'; write "{show(value)}"' if kind == "string_type" and isinstance(value, bool | int | float) else ""
-        )
+        hint = f'; write "{show(value)}"' if kind == "string_type" and isinstance(value, bool | int | float) else ""
         return f"needs {_TYPES[kind]}, not {show(value)}{hint}"
     if kind in ("too_short", "too_long"):
         limit = context.get("min_length", context.get("max_length"))

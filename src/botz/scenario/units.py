@@ -217,9 +217,7 @@ def _compatible(found: Dimension, needed: Dimension) -> bool:
     if found == needed:
         return True
     without = tuple(part for part in found if part[0] != "rad")
-    return without == tuple(part for part in needed if part[0] != "rad") and any(
-        unit != "s" for unit, _ in without
-    )
+    return without == tuple(part for part in needed if part[0] != "rad") and any(unit != "s" for unit, _ in without)
 
 
 def show(value: Any) -> str:

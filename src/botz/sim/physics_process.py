@@ -27,6 +27,8 @@ from botz.sim.shared_memory import FINISHED, RUNNING, W_PAUSE, W_STATUS, W_STEP,
 from botz.sim.simulation import Simulation
 
 PUBLISH_SECONDS = 0.004
+GRACE_SECONDS = 5.0
+"""How long the loop has to end by itself once the parent is gone; a controller that hangs must not outlive it."""
 REFUSALS_LOGGED = 20
 """Commands that cannot be followed are all counted; the first few are written into the recording's log."""
 
@@ -38,7 +40,8 @@ def main() -> None:
     sys.stdout = sys.stderr
     orders = json.loads(sys.stdin.readline())
     parent_gone = threading.Event()
-    threading.Thread(target=watch_parent, args=(parent_gone,), daemon=True).start()
+    segments: list[Segment] = []
+    threading.Thread(target=watch_parent, args=(parent_gone, segments), daemon=True).start()
     segment: Segment | None = None
     try:
         simulation = Simulation(load_data(orders["scenario"], orders["name"]), seed=orders["seed"])
@@ -51,6 +54,7 @@ def main() -> None:
             robots=len(simulation.spec.robots),
             command_width=commands,
         )
+        segments.append(segment)
         tell(answers, {"event": "ready", "run_id": segment.run_id})
         outcome = physics(simulation, segment, orders, parent_gone)
     except BotzError as error:
@@ -69,9 +73,13 @@ def tell(answers: TextIO, message: dict[str, Any]) -> None:
         return  # the parent has gone; nobody is left to tell
 
 
-def watch_parent(gone: threading.Event) -> None:
+def watch_parent(gone: threading.Event, segments: list[Segment]) -> None:
     sys.stdin.read()
     gone.set()
+    time.sleep(GRACE_SECONDS)
+    for segment in segments:
+        segment.unlink()
+    os._exit(1)
 
 
 def physics(
@@ -144,7 +152,5 @@ def failure(error: BotzError) -> dict[str, Any]:
             result["diverged_step"] = error.step
             result["last_rows"] = [[repr(float(v)) for v in row] for row in error.last_rows]
         case InputError():
-            result["problems"] = [
-                [p.message, p.key, str(p.file) if p.file else None, p.line] for p in error.problems
-            ]
+            result["problems"] = [[p.message, p.key, str(p.file) if p.file else None, p.line] for p in error.problems]
     return result

@@ -111,9 +111,7 @@ class Segment:
         try:
             if create:
                 if hasattr(os, "posix_fallocate"):
-                    os.posix_fallocate(
-                        descriptor, 0, size
-                    )  # a full memory file system is an error here, not a crash
+                    os.posix_fallocate(descriptor, 0, size)  # a full memory file system is an error here, not a crash
                 else:
                     os.ftruncate(descriptor, size)
             self._map = mmap.mmap(descriptor, os.fstat(descriptor).st_size)

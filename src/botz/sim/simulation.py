@@ -33,7 +33,7 @@ class Simulation:
     """Steps through a scenario under the caller's control.
 
     >>> sim = Simulation("differential-circle")
-    >>> sim.step(n=100)["robot/pose"]
+    >>> sim.step(n=100)["vivi/pose"]
     """
 
     def __init__(

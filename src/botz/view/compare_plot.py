@@ -69,8 +69,7 @@ def _tracks(comparison: Comparison) -> list[Path2D]:
     named = [(comparison.reference, comparison.points)] + [(d.name, d.points) for d in comparison.differences]
     # The number stands for the robot: two runs of the same name still get two colours.
     return [
-        Path2D(label, str(number), points[:, :2], reference=number == 0)
-        for number, (label, points) in enumerate(named)
+        Path2D(label, str(number), points[:, :2], reference=number == 0) for number, (label, points) in enumerate(named)
     ]
 
 
@@ -87,9 +86,7 @@ def _draw_errors(axes: Axes, row: list[tuple[int, Difference, ErrorSeries]]) -> 
         style = LINE_STYLES[number // (len(PALETTE) - 1) % len(LINE_STYLES)]
         look: dict[str, Any] = {"color": _colour(number), "linestyle": style, "linewidth": 1.5, "label": label}
         handles += axes.plot(at[keep], error.values[keep], **look)
-        axes.plot(
-            at[error.worst], error.max, marker="o", markersize=5, color=_colour(number), markerfacecolor="white"
-        )
+        axes.plot(at[error.worst], error.max, marker="o", markersize=5, color=_colour(number), markerfacecolor="white")
     axes.margins(x=0.01, y=0.1)
     axes.set_ylim(bottom=0.0)
     side_legend(axes, handles=handles, labelspacing=0.7)

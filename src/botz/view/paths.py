@@ -128,9 +128,7 @@ def fit_paths(axes: Axes, paths: Sequence[Path2D]) -> None:
     fit_equal(axes, *bounds(paths))
 
 
-def _draw_path(
-    axes: Axes, path: Path2D, colour: str, style: Any, label: str, extent: float, order: float
-) -> Line2D:
+def _draw_path(axes: Axes, path: Path2D, colour: str, style: Any, label: str, extent: float, order: float) -> Line2D:
     keep = thin(path.points)
     points = np.where(np.isfinite(path.points[keep]), path.points[keep], np.nan)
     look: dict[str, Any] = {"linewidth": 4.2 if path.reference else 1.9, "linestyle": style}
@@ -169,9 +167,7 @@ def _draw_bodies(axes: Axes, path: Path2D, colour: str, extent: float) -> None:
         axes.add_patch(Polygon(corners, facecolor=colour, edgecolor=colour, alpha=0.16, linewidth=0, zorder=2))
         axes.add_patch(Polygon(corners, fill=False, edgecolor=colour, alpha=0.55, linewidth=0.9, zorder=2.1))
         if path.outline is not None and outline is path.outline:
-            axes.plot(
-                *np.transpose([path.points[index], nose]), color=colour, alpha=0.55, linewidth=0.9, zorder=2.1
-            )
+            axes.plot(*np.transpose([path.points[index], nose]), color=colour, alpha=0.55, linewidth=0.9, zorder=2.1)
 
 
 def _ends_apart(paths: Sequence[Path2D], extent: float) -> bool:

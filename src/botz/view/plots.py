@@ -99,9 +99,7 @@ def _overview(recording: Recording, trajectory: bool | None) -> tuple[list[Chann
     poses = [channel for channel in recording.channels if is_pose(channel)]
     main = [channel for channel in poses if channel.local_name in ("pose", "position")]
     if trajectory is True and not poses:
-        raise InputError(
-            Problem("no robot in the recording has a pose; choose channels to plot", file=recording.path)
-        )
+        raise InputError(Problem("no robot in the recording has a pose; choose channels to plot", file=recording.path))
     columns = [
         column
         for channel in recording.channels
@@ -153,9 +151,7 @@ def _split(
         known = [channel.name for channel in recording.channels if planar(channel)]
         wanted = ", ".join(repr(pattern) for pattern in patterns)
         raise InputError(
-            Problem(
-                f"{wanted}: nothing with both x and y to draw as a path{closest('', known)}", file=recording.path
-            )
+            Problem(f"{wanted}: nothing with both x and y to draw as a path{closest('', known)}", file=recording.path)
         )
     names = {channel.name for channel in places}
     return places, [column for column in chosen if column.channel.name not in names]

@@ -48,9 +48,7 @@ def picture_format(path: Path) -> str:
     if ending not in FORMATS:
         found = f"ending {path.suffix!r}" if path.suffix else "no ending"
         choices = ", ".join(f".{one}" for one in FORMATS)
-        raise InputError(
-            Problem(f"cannot tell the picture's format from {found}; choose from: {choices}", file=path)
-        )
+        raise InputError(Problem(f"cannot tell the picture's format from {found}; choose from: {choices}", file=path))
     return ending
 
 

@@ -24,15 +24,11 @@ def example_inputs(model: WheeledRobotModel) -> np.ndarray:
     on askew; straight ahead.
     """
     speed = float(f"{model.length:.0e}")
-    turns = [
-        np.array([centre[1], -centre[0], 1.0]) * speed / np.hypot(*centre) for centre in _example_centres(model)
-    ]
+    turns = [np.array([centre[1], -centre[0], 1.0]) * speed / np.hypot(*centre) for centre in _example_centres(model)]
     askew = speed * np.array([cos(0.35), sin(0.35), 0.0])
     rest = np.zeros(len(model.inputs))
     found = [inverse_kinematics(model, twist, rest) for twist in turns]
-    slipping = [
-        one for one in found[1:2] if not model.n_steering and abs(one.twist[2]) * model.length > 0.1 * speed
-    ]
+    slipping = [one for one in found[1:2] if not model.n_steering and abs(one.twist[2]) * model.length > 0.1 * speed]
     straight = [inverse_kinematics(model, twist, rest) for twist in (askew, np.array([speed, 0.0, 0.0]))]
     for one in [one for one in found if not one.reason] + slipping + [one for one in straight if not one.reason]:
         return one.inputs

@@ -133,9 +133,7 @@ def _icr(twist: np.ndarray) -> dict[str, Any]:
     return {"at": "infinity" if np.isinf(centre).any() else "nowhere", "x": None, "y": None}
 
 
-def _rates(
-    model: WheeledRobotModel, i: int, psi: np.ndarray, twist: np.ndarray, inputs: np.ndarray
-) -> dict[str, Any]:
+def _rates(model: WheeledRobotModel, i: int, psi: np.ndarray, twist: np.ndarray, inputs: np.ndarray) -> dict[str, Any]:
     """How fast a wheel turns, and its second rate; a motor's speed where one sets it."""
     rows = model.rows(psi)
     motor = int(model.motor_of_wheel[i])
@@ -250,9 +248,7 @@ def _forward(report: dict[str, Any]) -> Table:
 def _motion(report: dict[str, Any]) -> Table:
     forward, icr = report["forward"], report["icr"]
     table = _table("", "", left=1, notes=True)
-    table.add_row(
-        "inputs", ", ".join(_setting(one["name"], one["value"], one["unit"]) for one in report["inputs"])
-    )
+    table.add_row("inputs", ", ".join(_setting(one["name"], one["value"], one["unit"]) for one in report["inputs"]))
     velocity = "v_x = {:.4g} m/s, v_y = {:.4g} m/s, θ' = {:.4g} rad/s".format(*forward["twist"])
     table.add_row("body velocity", velocity)
     where = {"infinity": "at infinity (straight motion)", "nowhere": "none (at rest)"}

@@ -50,9 +50,7 @@ def corners(model: WheeledRobotModel, i: int, psi: float) -> np.ndarray:
 
 def draw_body(axes: Axes, model: WheeledRobotModel) -> np.ndarray:
     outline = body_corners(model.spec.body)
-    axes.add_patch(
-        Polygon(outline, facecolor=BODY, edgecolor=BODY_EDGE, linewidth=1.2, joinstyle="round", zorder=1)
-    )
+    axes.add_patch(Polygon(outline, facecolor=BODY, edgecolor=BODY_EDGE, linewidth=1.2, joinstyle="round", zorder=1))
     return outline
 
 
@@ -76,15 +74,11 @@ def draw_wheel(axes: Axes, model: WheeledRobotModel, i: int, psi: float) -> None
     if kind == wc.CASTOR:
         pivot = np.array([model.x[i], model.y[i]])
         axes.plot(*np.transpose([pivot, place]), color=INK, linewidth=2.2, zorder=6, solid_capstyle="round")
-        axes.plot(
-            *pivot, marker="o", markersize=5, color="white", markeredgecolor=INK, markeredgewidth=1.2, zorder=7
-        )
+        axes.plot(*pivot, marker="o", markersize=5, color="white", markeredgecolor=INK, markeredgewidth=1.2, zorder=7)
     box = Polygon(corners(model, i, psi), joinstyle="round", **look)
     axes.add_patch(box)
     if kind == wc.STEERED:
-        axes.plot(
-            *place, marker="o", markersize=3.6, color="white", markeredgecolor=INK, markeredgewidth=0.9, zorder=7
-        )
+        axes.plot(*place, marker="o", markersize=3.6, color="white", markeredgecolor=INK, markeredgewidth=0.9, zorder=7)
     if kind == wc.SWEDISH:
         _draw_rollers(axes, place, psi, float(model.roller_angle[i]), length, width, detail, box)
 
@@ -148,9 +142,7 @@ def draw_frame(axes: Axes, size: float) -> None:
 def _arrow(axes: Axes, start: np.ndarray, tip: np.ndarray, colour: str, width: float, order: float) -> None:
     ends = [(float(x), float(y)) for x, y in (start, tip)]
     look: dict[str, Any] = {"color": colour, "linewidth": width, "zorder": order, "shrinkA": 0, "shrinkB": 0}
-    axes.add_patch(
-        FancyArrowPatch(*ends, arrowstyle="-|>", mutation_scale=7 + 3 * width, joinstyle="miter", **look)
-    )
+    axes.add_patch(FancyArrowPatch(*ends, arrowstyle="-|>", mutation_scale=7 + 3 * width, joinstyle="miter", **look))
 
 
 def draw_motion(axes: Axes, model: WheeledRobotModel, twist: np.ndarray, size: float) -> np.ndarray:
@@ -181,9 +173,7 @@ def draw_motion(axes: Axes, model: WheeledRobotModel, twist: np.ndarray, size: f
 def draw_centre(axes: Axes, centre: np.ndarray, frame: float) -> None:
     """The instantaneous centre of rotation; its name stands clear of the robot's frame of size `frame`."""
     crowded = -0.5 * frame < centre[0] < 1.2 * frame and abs(centre[1]) < 0.5 * frame
-    axes.plot(
-        *centre, marker="o", markersize=11, color="none", markeredgecolor=CENTRE, markeredgewidth=1.8, zorder=10
-    )
+    axes.plot(*centre, marker="o", markersize=11, color="none", markeredgecolor=CENTRE, markeredgewidth=1.8, zorder=10)
     axes.plot(*centre, marker="o", markersize=3.6, color=CENTRE, zorder=10)
     x, y = float(centre[0]) + 0.0, float(centre[1]) + 0.0
     axes.annotate(

@@ -23,9 +23,7 @@ def robot_data(name: str) -> dict[str, Any]:
     return data
 
 
-def world(
-    robot: str | dict[str, Any], pose=(0.0, 0.0, 0.0), *, step: float = 0.01, **more: Any
-) -> KinematicsEngine:
+def world(robot: str | dict[str, Any], pose=(0.0, 0.0, 0.0), *, step: float = 0.01, **more: Any) -> KinematicsEngine:
     data = robot_data(robot) if isinstance(robot, str) else dict(robot)
     scenario = {
         "engine": "kinematics",

@@ -67,9 +67,7 @@ def test_every_shipped_robot_has_the_degrees_and_the_motion_of_its_kind(name):
 
 
 def test_the_library_holds_every_configuration_of_the_source():
-    third_wheels = {
-        f"differential-{kind}-{end}" for kind in ("castor", "omni", "ball") for end in ("front", "rear")
-    }
+    third_wheels = {f"differential-{kind}-{end}" for kind in ("castor", "omni", "ball") for end in ("front", "rear")}
     more = {"differential", "differential-support", "differential-two-omni-front", "differential-two-supports"}
     assert set(library.names("robot")) == set(DEGREES) | third_wheels | more
     for name in library.names("robot"):
@@ -133,9 +131,7 @@ def test_four_steer_with_little_steering_is_a_car():
 
 
 def test_a_robot_that_cannot_turn_is_refused_with_the_reason():
-    with pytest.raises(
-        InputError, match=r"'waypoints' cannot drive robot 'rover'.*would slip sideways.*'constant'"
-    ):
+    with pytest.raises(InputError, match=r"'waypoints' cannot drive robot 'rover'.*would slip sideways.*'constant'"):
         required_capability(model_of(robot_data("skid-steer")), "waypoints", "rover")
 
 

@@ -80,9 +80,7 @@ def test_mistakes_of_the_scenario(file, kind, parameters, message):
         make(kind.format(file=file, folder=file.parent), **parameters)
 
 
-@pytest.mark.parametrize(
-    "text", ["1/0\n", "import no_such_thing_either\n", "def f(:\n", "open('/no/such/file')\n"]
-)
+@pytest.mark.parametrize("text", ["1/0\n", "import no_such_thing_either\n", "def f(:\n", "open('/no/such/file')\n"])
 def test_a_file_that_fails_to_import_keeps_its_traceback(tmp_path, text):
     path = tmp_path / "bad.py"
     path.write_text(text, encoding="utf-8")

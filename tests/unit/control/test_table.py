@@ -38,18 +38,14 @@ def test_a_wrong_constant_command_shows_before_the_first_step(command, message):
 
 
 def test_a_skid_steer_turns_by_raw_commands():
-    drive = Drive(
-        world("skid-steer"), controller_of(type="constant", command={"left/speed": -1, "right/speed": 1})
-    )
+    drive = Drive(world("skid-steer"), controller_of(type="constant", command={"left/speed": -1, "right/speed": 1}))
     drive.run(0.5)
     assert drive.twist[2] > 0.1
     assert abs(drive.measured["front_left/slip"][1]) > 0.01
 
 
 def test_rows_hold_until_the_next_and_the_last_one_stays(tmp_path):
-    drive = Drive(
-        world("differential"), table(tmp_path, "time,left/speed,right/speed\n0.1,1,2\n0.2,3,4\n"), every=1
-    )
+    drive = Drive(world("differential"), table(tmp_path, "time,left/speed,right/speed\n0.1,1,2\n0.2,3,4\n"), every=1)
     drive.run(0.4)
     commands = np.array(drive.commands)
     assert (commands[:10] == 0).all()

@@ -85,9 +85,7 @@ def test_heading_follows_the_path_or_is_kept():
     path = Drive(world("three-omni", (0, 0, pi / 4), step=0.02), controller_of(**spec), every=1).run(15)
     for pose, t in zip(path.poses, path.times, strict=True):
         assert cos(pose[2] - path.controller.reference.at(t).heading) > 1 - 1e-6
-    keep = Drive(world("three-omni", (0, 0, 0.4), step=0.02), controller_of(**spec, heading="keep"), every=1).run(
-        15
-    )
+    keep = Drive(world("three-omni", (0, 0, 0.4), step=0.02), controller_of(**spec, heading="keep"), every=1).run(15)
     assert np.abs(np.array(keep.poses)[:, 2] - 0.4).max() < 1e-9
     assert errors(keep).max() < 1e-4
 
@@ -150,9 +148,7 @@ def test_headings_of_a_file_are_the_bodys_where_the_axle_is_off_the_origin(tmp_p
         x, y = sin(a) + 0.2 * cos(a), 1 - cos(a) + 0.2 * sin(a)
         rows.append(f"{t:.1f},{x:.9f},{y:.9f},{a:.9f}")
     robot = {
-        "wheels": {
-            n: {"type": "fixed", "position": [-0.2, y], "driven": True} for n, y in (("l", 0.1), ("r", -0.1))
-        }
+        "wheels": {n: {"type": "fixed", "position": [-0.2, y], "driven": True} for n, y in (("l", 0.1), ("r", -0.1))}
     }
     spec = {"type": "trajectory", "file": write(tmp_path, ["time,x,y,heading", *rows]), "rate": 50}
     drive = Drive(world(robot, (0.2, 0.0, 0.0), step=0.02), controller_of(**spec), every=1).run(9)

@@ -23,8 +23,7 @@ robots:
 GOOD = HEAD + ROBOT
 DUO = HEAD + "robots:\n  vivi: {extends: duo}\n"
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{name}: &{name} [{', '.join(['*' + below] * 10)}]\n"
-    for below, name in zip("abcdefgh", "bcdefghi", strict=True)
+    f"{name}: &{name} [{', '.join(['*' + below] * 10)}]\n" for below, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
 
 

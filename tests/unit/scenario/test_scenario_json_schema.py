@@ -35,12 +35,8 @@ def complete(**more: Any) -> dict[str, Any]:
     [
         complete(),
         complete(time={"step": "1 ms", "realtime": 0.5, "method": "rk4"}, record={"rate": "100 Hz"}, seed=3),
-        complete(
-            controllers={"drive": {"type": "constant", "robot": "vivi", "command": {"twist": [1, 0, "6 deg/s"]}}}
-        ),
-        complete(
-            controllers={"drive": {"type": "drive.py:Drive", "robot": "vivi", "parameters": {"any": [1, "x"]}}}
-        ),
+        complete(controllers={"drive": {"type": "constant", "robot": "vivi", "command": {"twist": [1, 0, "6 deg/s"]}}}),
+        complete(controllers={"drive": {"type": "drive.py:Drive", "robot": "vivi", "parameters": {"any": [1, "x"]}}}),
         {"engine": "kinematics", "robots": {"vivi": {"extends": "duo"}}},
         {"engine": "kinematics", "robots": {"vivi": {"extends": "duo", "wheels": {"left": {"radius": 0.1}}}}},
         {

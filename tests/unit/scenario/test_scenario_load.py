@@ -58,9 +58,7 @@ def test_a_scenario_is_frozen(folder: Path) -> None:
 
 
 def test_extends_merges_by_name_but_keeps_its_own_name(folder: Path, write: Write) -> None:
-    loaded = load(
-        write("extends: circle\ntime: {duration: 5}\nrobots:\n  vivi: {pose: [1, 2, 90 deg]}\n", "mine.yaml")
-    )
+    loaded = load(write("extends: circle\ntime: {duration: 5}\nrobots:\n  vivi: {pose: [1, 2, 90 deg]}\n", "mine.yaml"))
     spec = loaded.spec
     assert isinstance(spec, KinematicsScenario)
     assert loaded.name == "mine"
@@ -135,9 +133,7 @@ def test_an_override_may_exchange_the_robot_or_a_type(folder: Path, write: Write
 def test_null_takes_a_robot_or_its_file_away(folder: Path, write: Write) -> None:
     write(DUO + "  rob: {extends: trike}\nname: both\n", "base.yaml")
     wheels = "{w: {type: spherical, position: [0, 0]}}"
-    spec = spec_of(
-        write(f"extends: base.yaml\nrobots:\n  vivi: null\n  rob: {{extends: null, wheels: {wheels}}}\n")
-    )
+    spec = spec_of(write(f"extends: base.yaml\nrobots:\n  vivi: null\n  rob: {{extends: null, wheels: {wheels}}}\n"))
     assert set(spec.robots) == {"rob"}
     assert set(spec.robots["rob"].wheels) == {"w"}
     assert spec.name == "s"
@@ -166,9 +162,7 @@ def test_a_command_may_carry_units(folder: Path, write: Write) -> None:
 
 def test_what_is_loaded_is_never_executed(folder: Path, write: Write) -> None:
     write("from pathlib import Path\nPath('was-here').touch()\nraise SystemExit(3)\n", "drive.py")
-    drive = (
-        "controllers:\n  a: {type: 'drive.py:Drive', robot: vivi}\n  b: {type: 'evil_module:Drive', robot: vivi}\n"
-    )
+    drive = "controllers:\n  a: {type: 'drive.py:Drive', robot: vivi}\n  b: {type: 'evil_module:Drive', robot: vivi}\n"
     write("raise SystemExit(4)\n", "evil_module.py")
     loaded = load(write(DUO + drive))
     assert loaded.user_code == (f"{folder / 'drive.py'}:Drive", "evil_module:Drive")
@@ -261,9 +255,7 @@ def test_a_robot_by_itself(folder: Path, write: Write) -> None:
 
 
 def test_mistakes_in_a_robot_by_itself(folder: Path, write: Write) -> None:
-    with pytest.raises(
-        InputError, match=r"^no robot 'trik' in the library and no such file; did you mean 'trike'\?"
-    ):
+    with pytest.raises(InputError, match=r"^no robot 'trik' in the library and no such file; did you mean 'trike'\?"):
         load_robot("trik")
     with pytest.raises(InputError) as caught:
         load_robot(write("extends: duo\nwheels:\n  left: {radius: .nan}\nbdy: {}\n", "r.yaml"))

@@ -1,0 +1,204 @@
+"""What a run leaves: its folder, its recording with header and streams, and how it ended."""
+
+from __future__ import annotations
+
+import fnmatch
+import logging
+import os
+import platform
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from botz.engines.base import ChannelTable
+from botz.errors import BotzError, DivergedError, InputError, Problem
+from botz.record.streams import RecordingHeader, StreamSpec, column_names
+from botz.record.writer import RecordingWriter
+from botz.scenario.load import LoadedScenario
+from botz.scenario.names import closest
+
+RECORDING = "recording.mcap"
+logger = logging.getLogger("botz")
+Progress = Callable[[int, int], None]
+"""Called now and then with the step reached and the last one."""
+
+
+class Recorder(RecordingWriter):
+    """The recording of a run; its warnings also reach the user at once."""
+
+    def write_log(self, step: int, level: str, text: str) -> None:
+        super().write_log(step, level, text)
+        if level == "warning":
+            logger.warning(text)
+
+
+@dataclass
+class Outcome:
+    """How a run ended."""
+
+    folder: Path
+    status: str
+    """finished, interrupted, failed"""
+    error: BotzError | None = None
+    summary: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> int:
+        if self.status == "interrupted":
+            return 130
+        return self.error.exit_code if self.error is not None else 0
+
+    @property
+    def path(self) -> Path:
+        return self.folder / RECORDING
+
+
+def new_folder(out: str | Path | None, name: str) -> Path:
+    """The folder of a run: the one told, or a new one named after scenario and time."""
+    if out is not None:
+        folder = Path(out)
+        if folder.exists() and not folder.is_dir():
+            raise InputError(Problem(f"{str(folder)!r} is a file; --out needs a folder"))
+        if (folder / RECORDING).exists():
+            raise InputError(Problem(f"{folder / RECORDING} exists already; choose another folder or remove it"))
+    else:
+        stem = f"{name or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
+        folder = Path("runs") / stem
+        number = 2
+        while folder.exists():
+            folder = Path("runs") / f"{stem}-{number}"
+            number += 1
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            Problem(f"cannot make the folder {folder}: {error.strerror}; choose another with --out")
+        ) from error
+    return folder
+
+
+def streams_of(spec: Any, channels: ChannelTable) -> list[StreamSpec]:
+    """The scenario's record settings with their patterns resolved against what the engine offers."""
+    problems: list[Problem] = []
+    names = [channel.name for channel in channels]
+
+    def select(patterns: Sequence[str], key: str) -> tuple[str, ...]:
+        chosen: set[str] = set()
+        for pattern in patterns:
+            found = fnmatch.filter(names, pattern)
+            if not found:
+                problems.append(Problem(f"no channel matches {pattern!r}{closest(pattern, names)}", key=key))
+            chosen.update(found)
+        return tuple(name for name in names if name in chosen)
+
+    streams = [
+        StreamSpec("state", spec.time.steps_between(spec.record.rate), select(spec.record.channels, "record.channels"))
+    ]
+    for name, stream in spec.record.streams.items():
+        channels_of_stream = select(stream.channels, f"record.streams.{name}.channels")
+        streams.append(StreamSpec(name, spec.time.steps_between(stream.rate), channels_of_stream))
+    if problems:
+        raise InputError(problems)
+    return streams
+
+
+def header_of(scenario: LoadedScenario) -> RecordingHeader:
+    spec: Any = scenario.spec
+    info = {
+        "started": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+    }
+    for package in ("botz", "numpy", "numba"):
+        try:
+            info[package] = version(package)
+        except PackageNotFoundError:
+            info[package] = "unknown"
+    info["machine"] = f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} cores"
+    info["realtime"] = str(spec.time.factor or "as fast as possible")
+    return RecordingHeader(
+        scenario=scenario.data,
+        scenario_name=scenario.name,
+        engine=scenario.engine,
+        seed=spec.seed,
+        step_ns=spec.time.step_ns,
+        info=info,
+    )
+
+
+def snapshot_stride(spec: Any) -> int:
+    return round(spec.record.snapshots * 1e9 / spec.time.step_ns)
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[threading.Event]:
+    """Ctrl-C and a polite kill set the event instead of interrupting; a second Ctrl-C interrupts after all."""
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        if stopped.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stopped.set()
+
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    before = [signal.signal(number, stop) for number in numbers]
+    try:
+        yield stopped
+    finally:
+        for number, old in zip(numbers, before, strict=True):
+            signal.signal(number, old)
+
+
+def conclude(
+    outcome: Outcome,
+    scenario: LoadedScenario,
+    writer: RecordingWriter,
+    step: int,
+    wall: float,
+    more: Mapping[str, str],
+    channels: ChannelTable,
+) -> None:
+    """Write the summary and close the recording; what went wrong is in it too."""
+    spec: Any = scenario.spec
+    step_ns = spec.time.step_ns
+    simulated = step * step_ns * 1e-9
+    outcome.summary = {
+        "status": outcome.status,
+        "steps": str(step),
+        "simulated_s": f"{simulated:.9g}",
+        "wall_s": f"{wall:.6g}",
+        "realtime_factor": f"{simulated / wall if wall > 0 else 0:.6g}",
+        **more,
+    }
+    if isinstance(outcome.error, InputError):
+        outcome.error = scenario.with_places(outcome.error)
+    if outcome.error is not None:
+        outcome.summary["error"] = str(outcome.error)
+        if isinstance(outcome.error, DivergedError):
+            outcome.summary["last_states"] = "diverged.csv"
+            write_last_states(outcome.folder / "diverged.csv", outcome.error, channels, step_ns)
+    try:
+        if outcome.error is not None:
+            writer.write_log(step, "error", str(outcome.error))
+        writer.close(outcome.summary)
+    except BotzError as error:
+        outcome.error = outcome.error or error
+        outcome.status = "failed"
+
+
+def write_last_states(path: Path, error: DivergedError, channels: ChannelTable, step_ns: int) -> None:
+    names = [name for channel in channels for name in column_names(channel)]
+    first = error.step - len(error.last_rows) + 1
+    lines = [",".join(["step", "time", *names])]
+    for offset, row in enumerate(error.last_rows):
+        step = first + offset
+        lines.append(",".join([str(step), repr(step * step_ns * 1e-9), *(repr(float(value)) for value in row)]))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
