@@ -112,6 +112,8 @@ def difference(
                 if worst is None or when < worst[0]:
                     worst = (when, name, gap)
     simulated = last * simulation.step_ns * 1e-9
+    if not compared:
+        raise InputError(f"{recording.path}: none of its rows lies at a step that its scenario records")
     if worst is None:
         return ReplayResult(True, compared, simulated)
     return ReplayResult(False, compared, simulated, *worst)

@@ -15,6 +15,10 @@ _HEAD = struct.Struct("<BIQ")
 """Kind, a number (stream, or length of the text in front), count or step."""
 
 
+COMMAND_WAIT = 1.0
+"""A run without one of its commands cannot be replayed: for those even a real-time run waits this long [s]."""
+
+
 class RingSink:
     """A sink that packs what it is given into the ring. `wait` is how long a full ring may hold up the physics [s]."""
 
@@ -32,7 +36,8 @@ class RingSink:
 
     def write_command(self, step: int, robot: str, values: np.ndarray, source: str) -> None:
         text = json.dumps([robot, source]).encode()
-        self.segment.push(_HEAD.pack(COMMAND, len(text), step) + text + values.tobytes(), wait=self.wait)
+        frame = _HEAD.pack(COMMAND, len(text), step) + text + values.tobytes()
+        self.segment.push(frame, wait=max(self.wait, COMMAND_WAIT))
 
     def write_snapshot(self, step: int, data: bytes) -> None:
         self.segment.push(_HEAD.pack(SNAPSHOT, 0, step) + data, wait=self.wait)
