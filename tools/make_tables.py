@@ -127,7 +127,7 @@ def bench_table(result: dict[str, Any]) -> str:
     rows = []
     for one in result["results"]:
         target = "" if one["target"] is None else f"{'≤' if one['unit'] == 's' else '≥'} {number(one['target'])}"
-        ratio = "" if one["ratio"] is None else f"{one['ratio']:.2g} × a {one['peer']}"
+        ratio = "" if one["ratio"] is None else f"{float(format(one['ratio'], '.2g')):g} × {one['peer']}"
         rows.append([one["metric"], f"{number(one['value'])} {one['unit']}", target, ratio])
     return f"On {result['machine']}:\n\n" + markdown(["measured", "value", "target", "peer in the same run"], rows)
 

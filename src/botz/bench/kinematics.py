@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from botz.bench import peers
 from botz.bench.results import Result, duration, rate
 from botz.engines.registry import build_engine
 from botz.run import run_scenario
@@ -138,16 +139,23 @@ def run() -> list[Result]:
     rows = steps_per_second(differential(), record_every=100)
     recorded = recorded_steps_per_second(10.0, 2000.0)
     python = plain_python_steps_per_second()
-    peer = "plain Python loop, pose only"
+    ir_sim, missing = peers.measure("ir_sim_differential.py")
+    loop = "plain Python loop, pose only"
+    simulator = f"ir-sim (skipped: {missing})" if missing else "ir-sim, nothing drawn or recorded"
     return [
-        rate("compiled loop, one differential robot", bare, "steps/s", peer=peer, peer_value=python),
-        rate("with a row every 100th step", rows, "steps/s", peer=peer, peer_value=python),
-        rate("whole run, recorded every 100th step", recorded, "steps/s", target=2e6, peer=peer, peer_value=python),
+        rate("compiled loop, one differential robot", bare, "steps/s", peer=loop, peer_value=python),
+        rate("with a row every 100th step", rows, "steps/s", peer=loop, peer_value=python),
+        rate(
+            "whole run, recorded every 100th step",
+            recorded,
+            "steps/s",
+            target=2e6,
+            peer=simulator,
+            peer_value=ir_sim,
+        ),
         duration("cost of recording every 100th step", 1e9 / recorded - 1e9 / bare, "ns/step"),
         rate(
-            "differential with passive castor",
-            steps_per_second(differential(castor=True), record_every=100),
-            "steps/s",
+            "differential with passive castor", steps_per_second(differential(castor=True), record_every=100), "steps/s"
         ),
         rate("Runge-Kutta", steps_per_second(differential(method="rk4"), record_every=100), "steps/s"),
         rate(

@@ -66,6 +66,10 @@ def shown(value: Any) -> str:
 
 def bench(
     name: Annotated[str | None, typer.Argument(help="A benchmark; all of them by default.")] = None,
+    peers: Annotated[
+        bool,
+        typer.Option("--peers", help="First install the programs to compare with, in an environment of their own."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure speed: rates and times with their targets, and ratios to other programs in the same run."""
@@ -74,6 +78,10 @@ def bench(
     known = results.benches()
     if name is not None and name not in known:
         raise InputError(Problem(f"unknown benchmark {name!r}{closest(name, known)}"))
+    if peers:
+        from botz.bench.peers import install
+
+        install()
     found = [results.run(one) for one in ([name] if name else list(known))]
     if as_json:
         print_json(found[0] if name else found)
