@@ -18,6 +18,8 @@ from typing import Any
 
 WHEELS = "botz.physics.wheel_constraints"
 KERNEL = "botz.engines.kinematics_kernel"
+RATES = "botz.engines.kinematics_rates"
+SENSING = "botz.engines.kinematics_sensing"
 ROBOT = "botz.engines.wheeled_robot"
 ENGINE = "botz.engines.kinematics"
 INVERSE = "botz.engines.wheel_inverse"
@@ -62,7 +64,7 @@ MUTATIONS = (
         ("mecanum_closed_form", "rows_against_geometry"),
     ),
     Mutation(
-        "the kernel's rollers stand at half the angle", KERNEL, "point_wheel",
+        "the kernel's rollers stand at half the angle", RATES, "point_wheel",
         "psi + wheel.roller_angle", "psi + 0.5 * wheel.roller_angle",
         ("twists_by_numpy",),
     ),
@@ -122,12 +124,12 @@ MUTATIONS = (
         ("impossible_motions_are_refused",),
     ),
     Mutation(
-        "centre of rotation on the wrong side", KERNEL, "observe_row",
+        "centre of rotation on the wrong side", SENSING, "observe_row",
         "(-s * vy + c * vx)", "(-s * vy - c * vx)",
         ("icr_of_a_turn",),
     ),
     Mutation(
-        "slip the other way", KERNEL, "gain_matrix",
+        "slip the other way", RATES, "gain_matrix",
         "weight /= 1.0 -", "weight *= 1.0 -",
         ("slip_shortens_the_way", "slip_of_one_wheel", "slip_of_a_ball", "slip_noise_statistics"),
     ),
@@ -152,27 +154,32 @@ MUTATIONS = (
         ("steering_reaches_its_target",),
     ),
     Mutation(
-        "synchronised wheels out of step", KERNEL, "wheel_heading",
+        "synchronised wheels out of step", RATES, "wheel_heading",
         "+ group.stage_steering", "+ group.stage_steering * (1.0 + wheel.x)",
         ("synchro_keeps_heading",),
     ),
     Mutation(
-        "encoders three ticks ahead", KERNEL, "read_encoders",
+        "encoders three ticks ahead", SENSING, "read_encoders",
         "floor(angle / wheel.tick_angle)", "floor(angle / wheel.tick_angle + 3.0)",
         ("odometry_within_quantisation",),
     ),
     Mutation(
-        "odometry forgets the rollers' angle", KERNEL, "measured_speeds",
+        "odometry forgets the rollers' angle", SENSING, "measured_speeds",
         "* cos(wheel.roller_angle)", "",
         ("odometry_of_shipped_robots",),
     ),
     Mutation(
-        "twice the encoder noise", KERNEL, "read_encoders",
+        "odometry takes the pivots at the end of its interval", SENSING, "read_encoders",
+        "0.5 * (wheel.second + wheel.odometry_second)", "wheel.second",
+        ("odometry_of_driven_castors",),
+    ),
+    Mutation(
+        "twice the encoder noise", SENSING, "read_encoders",
         "* noise[cursor]", "* 2.0 * noise[cursor]",
         ("encoder_noise_statistics",),
     ),
     Mutation(
-        "twice the slip noise", KERNEL, "read_encoders",
+        "twice the slip noise", SENSING, "read_encoders",
         "noise[cursor + 2]", "2.0 * noise[cursor + 2]",
         ("slip_noise_statistics", "slip_noise_random_walk"),
     ),

@@ -1,1 +1,1 @@
-""""""
+"""Benchmarks: what `botz bench` measures, next to peers in the same run."""

@@ -1,1 +1,1 @@
-""""""
+"""The command line: one file a group of commands, each importing what it needs when it runs."""

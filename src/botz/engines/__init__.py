@@ -1,1 +1,1 @@
-""""""
+"""Engines: a world's state, advanced many steps in one compiled call."""

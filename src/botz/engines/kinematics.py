@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from botz.engines.base import Channel, ChannelTable, Engine, JointView, PoseView, RosView, command_numbers
-from botz.engines.kinematics_kernel import ARC, RK4, advance_robots, observe_row
+from botz.engines.kinematics_kernel import ARC, RK4, advance_robots
 from botz.engines.kinematics_records import build_records, state_of
+from botz.engines.kinematics_sensing import observe_row
 from botz.engines.wheel_inverse import inverse_kinematics
 from botz.engines.wheeled_robot import WheeledRobotModel
 from botz.errors import InputError, Problem

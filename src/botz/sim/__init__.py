@@ -1,1 +1,1 @@
-""""""
+"""The loop: simulations, time, processes and the memory they share."""

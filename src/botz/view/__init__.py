@@ -1,1 +1,1 @@
-""""""
+"""What a user looks at: plots, comparisons, drawings."""
