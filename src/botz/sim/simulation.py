@@ -19,7 +19,7 @@ from botz.scenario.load import LoadedScenario, load
 from botz.scenario.names import closest
 from botz.scenario.schema import UserController
 from botz.sim import snapshots
-from botz.sim.snapshots import Snapshot, controller_state, fixed_parts, parts_of_world, restore_controller
+from botz.sim.snapshots import Snapshot, controller_state, decode, fixed_parts, parts_of_world, restore_controller
 
 LAST_STATES = 10
 """How many states up to a divergence are kept for the user to look at."""
@@ -283,8 +283,10 @@ class Simulation:
             deadlines=tuple(sorted(self._deadlines.items())),
         )
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot of this scenario, in memory or from a recording."""
+    def restore(self, snapshot: Snapshot | bytes) -> None:
+        """Continue from a snapshot of this scenario, in memory or as a recording keeps it (`rec.snapshots()`)."""
+        if isinstance(snapshot, bytes):
+            snapshot = decode(snapshot)
         self._check_fit(snapshot)
         self.reset(snapshot.seed)
         try:
