@@ -10,6 +10,8 @@ import typer
 from botz.cli.common import AsJson, console, print_json, print_pairs
 from botz.errors import InputError, Problem
 
+WIDE = 90
+"""Columns of a terminal from which descriptions stand beside the channels."""
 RecordingPath = Annotated[Path, typer.Argument(help="A recording, or the folder of a run.")]
 
 
@@ -56,11 +58,16 @@ def info(recording: RecordingPath, as_json: AsJson = False) -> None:
     if not rec.complete:
         out.print(f"[bold]INCOMPLETE[/bold]: {rec.problem}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
+    described = out.width >= WIDE
     table.add_column("channel", min_width=max((len(c["name"]) for c in channels), default=0), no_wrap=True)
-    for title in ("unit", "rate [Hz]", "samples", "description"):
-        table.add_column(title, justify="right" if title in ("rate [Hz]", "samples") else "left")
+    table.add_column("unit", no_wrap=described)
+    table.add_column("rate [Hz]", justify="right")
+    table.add_column("samples", justify="right", no_wrap=True)
+    if described:
+        table.add_column("description")
     for c in channels:
-        table.add_row(c["name"], c["unit"], f"{c['rate_hz']:g}", str(c["samples"]), c["description"])
+        cells = [c["name"], c["unit"], f"{c['rate_hz']:g}", str(c["samples"]), c["description"]]
+        table.add_row(*cells[: len(table.columns)])
     out.print()
     out.print(table)
     for step, level, text in rec.logs():

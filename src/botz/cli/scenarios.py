@@ -11,6 +11,8 @@ import typer
 from botz.cli.common import AsJson, console, print_json
 from botz.errors import InputError, Problem
 
+NARROW = 70
+"""Columns of a terminal below which tables become lists."""
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.")
 ]
@@ -34,15 +36,22 @@ def list_library(as_json: AsJson = False) -> None:
         return
     from rich.table import Table
 
+    out = console()
     for kind, entries in found.items():
-        table = Table(title=kind, title_justify="left", box=None, pad_edge=False)
-        table.add_column("name", no_wrap=True)
-        table.add_column("engine", no_wrap=True)
-        table.add_column("description")
-        for entry in entries:
-            table.add_row(entry.name, entry.engine, first_sentence(entry.description))
-        console().print(table)
-        console().print()
+        if out.width < NARROW:
+            # No room for a column of sentences: they go below the names.
+            out.print(kind.upper())
+            for entry in entries:
+                out.print(f"{entry.name} ({entry.engine})\n  {first_sentence(entry.description)}", markup=False)
+        else:
+            table = Table(title=kind, title_justify="left", box=None, pad_edge=False)
+            table.add_column("name", no_wrap=True)
+            table.add_column("engine", no_wrap=True)
+            table.add_column("description")
+            for entry in entries:
+                table.add_row(entry.name, entry.engine, first_sentence(entry.description))
+            out.print(table)
+        out.print()
 
 
 def first_sentence(text: str) -> str:

@@ -106,7 +106,7 @@ class Segment:
 
     def __init__(self, path: Path, size: int, *, create: bool):
         self.path = path
-        flags = os.O_RDWR | (os.O_CREAT | os.O_EXCL if create else 0)
+        flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (os.O_CREAT | os.O_EXCL if create else 0)
         descriptor = os.open(path, flags, 0o600)
         try:
             if create:
