@@ -13,7 +13,7 @@ from botz.record.streams import StreamSpec
 from botz.run import streams_of
 from botz.scenario.load import load_data
 from botz.sim.loop import RowBuffer
-from botz.sim.simulation import Simulation
+from botz.sim.simulation import LONGEST_CALL, Simulation
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,9 @@ def replay_recording(recording: Recording) -> ReplayResult:
             _, robot, value = commands[position]
             simulation.apply_raw(robot, value, "recording")
             position += 1
+        here = simulation.step_number
         following = commands[position][0] if position < len(commands) else last
-        rows.advance(min(last, following, simulation.step_number + rows.most_steps()) - simulation.step_number)
+        rows.advance(min(last - here, following - here, rows.most_steps(), LONGEST_CALL))
     rows.write()
     return difference(recording, simulation, streams, kept, last)
 

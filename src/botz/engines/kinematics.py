@@ -188,12 +188,16 @@ class KinematicsEngine(Engine):
         return [*super().command_layout(robot), ("twist", 3)]
 
     def resolve_command(self, robot: str, command: Mapping[str, Any]) -> np.ndarray:
-        values = self.inputs[self.robot_inputs(robot)].copy()
         names = self._input_names[robot]
+        # First the motion, then single inputs on top of it, however the mapping is ordered.
+        if "twist" in command:
+            values = self.inputs_for_twist(robot, command["twist"])
+        else:
+            values = self.inputs[self.robot_inputs(robot)].copy()
         for name, value in command.items():
             if name == "twist":
-                values = self.inputs_for_twist(robot, value)
-            elif name in names:
+                continue
+            if name in names:
                 values[names.index(name)] = command_numbers(value, 1, f"{robot}/{name}")[0]
             else:
                 raise InputError(Problem(f"unknown command {name!r}{closest(name, [*names, 'twist'])}", key=robot))

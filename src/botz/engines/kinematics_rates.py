@@ -56,32 +56,42 @@ def wheel_heading(robot, wheel, groups):
 
 
 @inner
+def add_row(system, equations, first, m, row, weight, grip):
+    """A wheel's row, as part of equation m of its robot."""
+    equations[first + m].weight += weight
+    equations[first + m].slipping_weight += weight / grip
+    for axis in range(3):
+        system[m, axis] += weight / grip * row[axis]
+
+
+@inner
 def gain_matrix(robot, wheels, motors, equations, room, with_slip):
-    """K = A⁺ B from the wheels' rows; slip makes a wheel's equation (rolling row) / (1 − s) ξ = r ω, and for a ball,
-    which rolls both ways, its lateral one too."""
+    """K = A⁺ B from the wheels' rows; slip makes a wheel's equation (rolling row) ξ = (1 − s) r ω, and for a ball,
+    which rolls both ways, its lateral one too.
+
+    The speeds that a gear averages are (rolling row) ξ / ((1 − s) r). Each equation is then scaled back to the size
+    that it has without slip: least squares would else heed the wheel most that slips most.
+    """
     first = robot.equation_start
     count = robot.equation_stop - first
     # `room` is made for the largest robot: this one uses a corner of each of its matrices.
     system, scratch, inverse = room[0, :count], room[1], room[2]
     for m in range(count):
+        equations[first + m].weight, equations[first + m].slipping_weight = 0.0, 0.0
         for axis in range(3):
             system[m, axis] = 0.0
     for i in range(robot.wheel_start, robot.wheel_stop):
         wheel = wheels[i]
-        m = wheel.rolling_equation
-        if m >= 0:
-            weight = wheel.rolling_weight
-            if with_slip:
-                weight /= 1.0 - wheel.slip
-            for axis in range(3):
-                system[m, axis] += weight * wheel.rolling[axis]
-        m = wheel.lateral_equation
-        if m >= 0:
-            weight = wheel.lateral_weight
-            if with_slip and wheel.kind == SPHERICAL:
-                weight /= 1.0 - wheel.slip
-            for axis in range(3):
-                system[m, axis] += weight * wheel.lateral[axis]
+        grip = 1.0 - wheel.slip if with_slip else 1.0
+        if wheel.rolling_equation >= 0:
+            add_row(system, equations, first, wheel.rolling_equation, wheel.rolling, wheel.rolling_weight, grip)
+        if wheel.lateral_equation >= 0:
+            side_grip = grip if wheel.kind == SPHERICAL else 1.0
+            add_row(system, equations, first, wheel.lateral_equation, wheel.lateral, wheel.lateral_weight, side_grip)
+    for m in range(count):
+        equation = equations[first + m]
+        for axis in range(3):
+            system[m, axis] *= equation.weight / equation.slipping_weight
     pseudo_inverse3(system, robot.length, scratch, inverse)
     for j in range(robot.motor_start, robot.motor_stop):
         gain = motors[j].gain if with_slip else motors[j].nominal_gain
@@ -91,7 +101,7 @@ def gain_matrix(robot, wheels, motors, equations, room, with_slip):
         if equation.motor >= 0:
             gain = motors[equation.motor].gain if with_slip else motors[equation.motor].nominal_gain
             for axis in range(3):
-                gain[axis] += inverse[axis, m] * equation.factor
+                gain[axis] += inverse[axis, m] * (equation.factor * (equation.weight / equation.slipping_weight))
 
 
 @inner

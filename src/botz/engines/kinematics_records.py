@@ -69,8 +69,8 @@ MOTOR = record(
 EQUATION = record(
     # parameters: the motor (-1: none) whose speed times `factor` is the right side of this row of A ξ = B u
     motor=INDEX, factor=REAL,
-    # work: what the encoders say of its left side
-    measured=REAL,
+    # work: what the encoders say of its left side; sums of its weights, as they are and over 1 − slip
+    measured=REAL, weight=REAL, slipping_weight=REAL,
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from botz.engines.wheeled_robot import ACKERMANN, WheeledRobotModel
-from botz.physics.wheel_constraints import ackermann_angle, constraint_rows, pseudo_inverse3
+from botz.physics.wheel_constraints import ackermann_angle, constraint_rows, half_turn, pseudo_inverse3
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,10 @@ def steering_for(
     angle = atan2(middle_vy, middle_vx) - mid[2]
     if limit == np.inf:
         return angle + pi * round((present - angle) / pi), 0.0
+    nearest = half_turn(angle)
     best, best_gap = 0.0, np.inf
-    nearest = np.inf
-    for k in range(-4, 5):
-        choice = angle + k * pi
-        if abs(choice) < abs(nearest):
-            nearest = choice
+    for k in range(-1, 2):  # a limit is at most 180°
+        choice = nearest + k * pi
         # Of two equally near ones the smaller angle; a difference of rounding is none.
         gap = round(abs(choice - present), 9) + 1e-10 * abs(choice)
         if abs(choice) <= limit + 1e-12 and gap < best_gap:

@@ -119,6 +119,29 @@ def ackermann_angle(
 
 
 @njit(cache=True, error_model="numpy")
+def ackermann_ratio(
+    # parameters as of ackermann_angle
+    axle0, axle1, axle2, mid_x, mid_y, mid_heading, x, y,
+    # state in
+    delta,
+):  # -> rate of the wheel's steering angle over that of the virtual wheel  # fmt: skip
+    """dβ/dδ. The virtual wheel's lateral row changes by minus its rolling row, db/dδ = −e-row, and with it the twist
+    axle × b and the wheel's velocity (u, w): β = atan2(w, u), so dβ/dδ = (u w' − w u') / (u² + w²)."""
+    b0, b1, b2 = lateral_row(mid_x, mid_y, mid_heading + delta, 0.0)
+    e0, e1, e2 = rolling_row(mid_x, mid_y, mid_heading + delta)
+    turn = axle0 * b1 - axle1 * b0
+    u = axle1 * b2 - axle2 * b1 - turn * y
+    w = axle2 * b0 - axle0 * b2 + turn * x
+    turn_change = axle1 * e0 - axle0 * e1
+    u_change = axle2 * e1 - axle1 * e2 - turn_change * y
+    w_change = axle0 * e2 - axle2 * e0 + turn_change * x
+    size = u * u + w * w
+    if size < 1e-24:
+        return 1.0
+    return (u * w_change - w * u_change) / size
+
+
+@njit(cache=True, error_model="numpy")
 def half_turn(angle):  # -> the same line's angle in [−π/2, π/2]
     return angle - pi * round(angle / pi)
 

@@ -68,14 +68,16 @@ def new_folder(out: str | Path | None, name: str) -> Path:
         if (folder / RECORDING).exists():
             raise InputError(Problem(f"{folder / RECORDING} exists already; choose another folder or remove it"))
     else:
-        stem = f"{name or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
-        folder = Path("runs") / stem
-        number = 2
-        while folder.exists():
-            folder = Path("runs") / f"{stem}-{number}"
-            number += 1
+        folder = Path("runs") / f"{name or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
+    stem, number = folder.name, 2
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        # A name that another run has taken, perhaps just now, is left to it.
+        while True:
+            try:
+                folder.mkdir(parents=True, exist_ok=out is not None)
+                break
+            except FileExistsError:
+                folder, number = folder.with_name(f"{stem}-{number}"), number + 1
     except OSError as error:
         raise InputError(
             Problem(f"cannot make the folder {folder}: {error.strerror}; choose another with --out")
@@ -184,7 +186,6 @@ def conclude(
         outcome.summary["error"] = str(outcome.error)
         if isinstance(outcome.error, DivergedError):
             outcome.summary["last_states"] = "diverged.csv"
-            write_last_states(outcome.folder / "diverged.csv", outcome.error, channels, step_ns)
     try:
         if outcome.error is not None:
             writer.write_log(step, "error", str(outcome.error))
@@ -192,6 +193,12 @@ def conclude(
     except BotzError as error:
         outcome.error = outcome.error or error
         outcome.status = "failed"
+    if isinstance(outcome.error, DivergedError):
+        # After the recording is closed: what cannot be written here must not cost that.
+        try:
+            write_last_states(outcome.folder / "diverged.csv", outcome.error, channels, step_ns)
+        except OSError as error:
+            logger.warning("cannot write %s: %s", outcome.folder / "diverged.csv", error.strerror)
 
 
 def write_last_states(path: Path, error: DivergedError, channels: ChannelTable, step_ns: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -32,7 +33,10 @@ from botz.run.outputs import (
 )
 from botz.scenario.load import LoadedScenario
 from botz.sim.frames import deliver
-from botz.sim.shared_memory import W_DROPPED, W_STEP, W_STOP, Segment
+from botz.sim.shared_memory import FINISHED, W_DROPPED, W_STATUS, W_STEP, W_STOP, Segment
+
+DRAIN_SECONDS = 0.05
+"""How long the ring is emptied before Ctrl-C, progress and the child are looked at again [s]."""
 
 
 def run_in_own_process(
@@ -53,6 +57,7 @@ def run_in_own_process(
     orders = {
         "scenario": scenario.data,
         "name": scenario.name,
+        "path": sys.path,
         "seed": spec.seed,
         "factor": spec.time.factor,
         "cpu": spec.process.cpu,
@@ -79,7 +84,7 @@ def run_in_own_process(
                 if segment is not None:
                     if stopped.is_set():
                         segment.words[W_STOP] = 1
-                    drain(segment, channels.width, writer)
+                    drain(segment, channels.width, writer, seconds=DRAIN_SECONDS)
                     if progress is not None:
                         progress(int(segment.words[W_STEP]), spec.time.steps)
                 elif stopped.is_set():
@@ -107,6 +112,7 @@ def run_in_own_process(
         if segment is not None:
             more["dropped_frames"] = str(int(segment.words[W_DROPPED]))
             step = max(step, int(segment.words[W_STEP]))
+            segment.words[W_STATUS] = FINISHED  # a physics process that crashed could not say so
             segment.unlink()
         conclude(outcome, scenario, writer, step, wall, more, channels)
     if segment is None:
@@ -118,9 +124,14 @@ def run_in_own_process(
     return outcome
 
 
-def drain(segment: Segment, width: int, writer: RecordingWriter) -> None:
+def drain(segment: Segment, width: int, writer: RecordingWriter, *, seconds: float = math.inf) -> None:
+    """Record what is in the ring. Physics that is faster than the recorder fills it again at once: `seconds` bounds
+    how long that may go on."""
+    deadline = time.perf_counter() + seconds
     while (frame := segment.pop()) is not None:
         deliver(frame, width, writer)
+        if time.perf_counter() >= deadline:
+            return
 
 
 PHYSICS = (

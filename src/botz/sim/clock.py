@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,10 +58,13 @@ class RealTimeClock:
     """Holds a run at a factor of real time, looking at the wall clock every few milliseconds."""
 
     TICK = 0.002
+    NAP = 0.1
+    """Longest sleep [s]: a slow factor of real time must not keep Ctrl-C waiting."""
     GIVE_UP = 0.5
     """Behind by more than this [s], the run does not try to catch up: it would race through its inputs."""
 
-    def __init__(self, factor: float, step: float):
+    def __init__(self, factor: float, step: float, *, should_stop: Callable[[], bool] = lambda: False):
+        self._should_stop = should_stop
         self.seconds_per_step = step / factor
         self.tick_steps = max(1, round(self.TICK / self.seconds_per_step))
         self.lateness = Lateness(tick=self.tick_steps * self.seconds_per_step)
@@ -71,11 +75,10 @@ class RealTimeClock:
         self._start, self._first = time.perf_counter(), step
 
     def wait_for(self, step: int) -> float:
-        """Sleep until `step` is due; returns how late it is [s]."""
+        """Sleep until `step` is due or the run is to stop; returns how late it is [s]."""
         due = self._start + (step - self._first) * self.seconds_per_step
-        remaining = due - time.perf_counter()
-        if remaining > 0:
-            time.sleep(remaining)
+        while (remaining := due - time.perf_counter()) > 0 and not self._should_stop():
+            time.sleep(min(remaining, self.NAP))
         late = max(0.0, time.perf_counter() - due)
         self.lateness.add(late)
         if late > self.GIVE_UP:

@@ -18,6 +18,11 @@ _HEAD = struct.Struct("<BIQ")
 COMMAND_WAIT = 1.0
 """A run without one of its commands cannot be replayed: for those even a real-time run waits this long [s]."""
 
+TOO_LARGE = (
+    "complete states are no longer recorded: this one has {:.1f} MB, too much for the ring; a controller that keeps a "
+    "history can leave it out with a snapshot() of its own"
+)
+
 
 class RingSink:
     """A sink that packs what it is given into the ring. `wait` is how long a full ring may hold up the physics [s]."""
@@ -25,6 +30,7 @@ class RingSink:
     def __init__(self, segment: Segment, wait: float):
         self.segment = segment
         self.wait = wait
+        self._too_large = False
 
     def write_rows(self, stream: int, steps: np.ndarray, rows: np.ndarray) -> None:
         # Half the ring at most, so that a long block does not need an empty one.
@@ -40,6 +46,11 @@ class RingSink:
         self.segment.push(frame, wait=max(self.wait, COMMAND_WAIT))
 
     def write_snapshot(self, step: int, data: bytes) -> None:
+        if len(data) > self.segment.ring.size // 2:
+            if not self._too_large:
+                self._too_large = True
+                self.write_log(step, "warning", TOO_LARGE.format(len(data) / 1e6))
+            return
         self.segment.push(_HEAD.pack(SNAPSHOT, 0, step) + data, wait=self.wait)
 
     def write_log(self, step: int, level: str, text: str) -> None:

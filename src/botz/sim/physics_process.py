@@ -39,6 +39,7 @@ def main() -> None:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     orders = json.loads(sys.stdin.readline())
+    sys.path += [folder for folder in orders["path"] if folder not in sys.path]  # where `module:Class` is found
     parent_gone = threading.Event()
     segments: list[Segment] = []
     threading.Thread(target=watch_parent, args=(parent_gone, segments), daemon=True).start()
@@ -90,8 +91,12 @@ def physics(
     sink = RingSink(segment, wait=0.0 if factor else 3600.0)
     for refused in settle_process(orders["cpu"], orders["priority"]):
         sink.write_log(0, "warning", refused)
-    clock = RealTimeClock(factor, simulation.step_ns * 1e-9) if factor else None
     words = segment.words
+
+    def should_stop() -> bool:
+        return bool(words[W_STOP]) or parent_gone.is_set()
+
+    clock = RealTimeClock(factor, simulation.step_ns * 1e-9, should_stop=should_stop) if factor else None
     row = np.empty(simulation.channels.width)
     last_published = 0.0
 
@@ -112,9 +117,9 @@ def physics(
         if refusals <= REFUSALS_LOGGED:
             sink.write_log(simulation.step_number, "warning", f"command refused: {text}")
 
-    seen = segment.slot_words[:, 0].copy()
+    seen = np.zeros(len(segment.slot_words), dtype=np.int64)  # a reader may have sent something already
     hooks = LoopHooks(
-        should_stop=lambda: bool(words[W_STOP]) or parent_gone.is_set(),
+        should_stop=should_stop,
         should_pause=lambda: bool(words[W_PAUSE]),
         take_commands=take_commands(segment, seen, refuse),
         publish=publish,

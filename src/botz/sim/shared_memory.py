@@ -32,6 +32,8 @@ PAGE = 4096
 SLOTS_PER_ROBOT = 4
 """How many processes may send commands to one robot at once."""
 RING_BYTES = 8 << 20
+PATIENCE = 2.0
+"""A state is written within microseconds; one that stays half written this long [s] was left by a kill -9."""
 
 # Words of the control block, int64 each.
 (
@@ -203,7 +205,8 @@ class Segment:
 
     def latest(self) -> tuple[int, np.ndarray]:
         """Step and row of the latest published state, whole."""
-        while True:
+        deadline = time.perf_counter() + PATIENCE
+        while time.perf_counter() < deadline:
             before = int(self.words[W_SEQUENCE])
             fence()
             step, row = int(self.words[W_STATE_STEP]), self.row.copy()
@@ -211,6 +214,7 @@ class Segment:
             if before % 2 == 0 and before == int(self.words[W_SEQUENCE]):
                 return step, row
             time.sleep(0)
+        raise BotzError(f"run {self.run_id} ended while it wrote its state")
 
     # --- commands: each writer has slots of its own ------------------------------------------------------
 
@@ -240,13 +244,14 @@ class Segment:
     def send(self, slot: int, values: np.ndarray) -> None:
         """Put a command into this process' slot; NaN leaves an entry as it is."""
         words = self.slot_words[slot]
-        words[0] += 1
+        writing = int(words[0]) | 1  # odd already where a process was killed while it wrote
+        words[0] = writing
         fence()
         words[2] = time.monotonic_ns()
         self.slot_values[slot, : len(values)] = values
         self.slot_values[slot, len(values) :] = np.nan
         fence()
-        words[0] += 1
+        words[0] = writing + 1
 
     def receive(self, seen: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """New commands as (slot, values), in the order of their stamps; `seen` (an entry a slot) is kept up to date."""
@@ -319,13 +324,13 @@ def is_alive(path: Path) -> bool:
     """Whether the process that owns a segment still runs."""
     try:
         with path.open("rb") as file:
-            words = np.frombuffer(file.read(PAGE), dtype=np.int64)
+            words = np.frombuffer(file.read(PAGE), dtype=np.uint8)
+            age = time.time() - os.fstat(file.fileno()).st_mtime
     except OSError:
         return False
-    if words.size < 16:
-        return False
-    if words[W_MAGIC] != MAGIC:
-        return time.time() - path.stat().st_mtime < 60  # being made right now
+    words = words[: words.size // 8 * 8].view(np.int64)
+    if words.size < 16 or words[W_MAGIC] != MAGIC:
+        return age < 60  # being made right now, or none of ours
     return process_birth(int(words[W_PID])) == int(words[W_BIRTH])
 
 

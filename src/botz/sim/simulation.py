@@ -25,6 +25,8 @@ LAST_STATES = 10
 """How many states up to a divergence are kept for the user to look at."""
 OWN_FILES = {__file__, snapshots.__file__}
 """Frames of these stand above those of a controller in its traceback."""
+LONGEST_CALL = 1 << 20
+"""Steps in one compiled call: engines draw the random numbers of a call before it."""
 CommandListener = Callable[[int, str, np.ndarray, str], None]
 """Called with step, robot, raw inputs and source whenever the inputs of a robot change."""
 
@@ -117,7 +119,7 @@ class Simulation:
         while self.step_number < end:
             self.expire_commands()
             self.update_controllers()
-            self.advance(min(end - self.step_number, self.steps_to_update()), 0, self._row[np.newaxis])
+            self.advance(min(end - self.step_number, self.steps_to_update(), LONGEST_CALL), 0, self._row[np.newaxis])
         return self.values()
 
     def values(self) -> dict[str, Any]:
@@ -193,11 +195,11 @@ class Simulation:
         if command is not None:
             self.apply(robot, command, name)
 
-    def _guarded(self, name: str, call: Callable[..., None], *arguments: Any) -> None:
+    def _guarded(self, name: str, call: Callable[..., Any], *arguments: Any) -> Any:
         """A failing controller ends the run with its own traceback; a wrong setting of a built-in one is bad input."""
         spec = self.spec.controllers[name]
         try:
-            call(*arguments)
+            return call(*arguments)
         except InputError as error:
             if not isinstance(spec, UserController):
                 raise InputError(
@@ -256,6 +258,7 @@ class Simulation:
                 self.engine.advance(start + k, 1, 0, row[np.newaxis])
         lost = np.isfinite(history[-2]) & ~np.isfinite(history[-1])
         names = [c.name for c in self.channels if lost[self.channels.slices[c.name]].any()]
+        self.step_number = step  # where the engine stands now
         hint = self.engine.stability_hint()
         return DivergedError(
             f"the state stopped being finite at t = {step * self.step_ns * 1e-9:.9g} s (step {step}), first in "
@@ -277,7 +280,9 @@ class Simulation:
             step=self.step_number,
             seed=self.seed,
             engine=self.engine.snapshot(),
-            controllers={name: controller_state(item[0], world) for name, item in self._controllers.items()},
+            controllers={
+                name: self._guarded(name, controller_state, item[0], world) for name, item in self._controllers.items()
+            },
             controller_rngs={name: dict(rng.bit_generator.state) for name, rng in self._controller_rngs.items()},
             driven_by_hand=tuple(sorted(self._by_hand)),
             deadlines=tuple(sorted(self._deadlines.items())),

@@ -27,7 +27,7 @@ class Snapshot:
     seed: int
     engine: EngineState
     controllers: dict[str, Any]
-    """State of each controller by name, or None where a recording could not hold it."""
+    """State of each controller by name, or None where it cannot be copied or a recording could not hold it."""
     controller_rngs: dict[str, dict[str, Any]]
     driven_by_hand: tuple[str, ...] = ()
     deadlines: tuple[tuple[str, int], ...] = ()
@@ -70,7 +70,10 @@ def controller_state(controller: Any, world: dict[int, Any]) -> Any:
     if callable(own):
         return deepcopy(own())
     attributes = getattr(controller, "__dict__", {})
-    return deepcopy({name: value for name, value in attributes.items() if id(value) not in world}, dict(world))
+    try:
+        return deepcopy({name: value for name, value in attributes.items() if id(value) not in world}, dict(world))
+    except Exception:  # an open file, a lock, a socket: nothing that could be brought back
+        return None
 
 
 def restore_controller(controller: Any, state: Any, world: dict[int, Any]) -> None:
