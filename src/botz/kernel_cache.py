@@ -17,6 +17,8 @@ from pathlib import Path
 
 ROOMS_WITHOUT_KERNELS = {"scenario", "control", "record", "run", "view", "links", "cli", "verify", "bench"}
 """Edits in these do not touch compiled code; a test checks that no kernel lives there."""
+ROOM_NEEDED = 4 << 20
+"""Bytes that a new cache must have room for: Numba does not forgive a disk that fills up while it saves."""
 KEEP = 4
 """How many older folders stay: enough for a few checkouts and branches."""
 
@@ -55,8 +57,10 @@ def owned_folder(folder: Path) -> bool:
             if status.st_mode & 0o077:
                 folder.chmod(0o700)
         probe = folder / f".probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
+        try:
+            probe.write_bytes(bytes(ROOM_NEEDED) if not any(folder.glob("*.ready")) else b"")
+        finally:
+            probe.unlink(missing_ok=True)
     except (OSError, RuntimeError):
         return False
     return True

@@ -130,7 +130,7 @@ MUTATIONS = (
     ),
     Mutation(
         "slip the other way", RATES, "gain_matrix",
-        "weight /= 1.0 -", "weight *= 1.0 -",
+        "1.0 - wheel.slip if", "1.0 + wheel.slip if",
         ("slip_shortens_the_way", "slip_of_one_wheel", "slip_of_a_ball", "slip_noise_statistics"),
     ),
     Mutation(
@@ -167,6 +167,12 @@ MUTATIONS = (
         "odometry forgets the rollers' angle", SENSING, "measured_speeds",
         "* cos(wheel.roller_angle)", "",
         ("odometry_of_shipped_robots",),
+    ),
+    Mutation(
+        "slip weighs a wheel up", RATES, "gain_matrix",
+        "inverse[axis, m] * (equation.factor * (equation.weight / equation.slipping_weight))",
+        "inverse[axis, m] * equation.factor",
+        ("slip_of_one_axle",),
     ),
     Mutation(
         "odometry takes the pivots at the end of its interval", SENSING, "read_encoders",

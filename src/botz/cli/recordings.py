@@ -132,6 +132,8 @@ def compare(
     if len(recordings) < 2:
         raise InputError(Problem("name at least two recordings or trajectory files to compare"))
     tracks = [open_track(path) for path in recordings]
+    for track in tracks:
+        warn_if_incomplete(track)
     comparison = measure(tracks[0], tracks[1:], channel)
     picture = plot_comparison(comparison, out) if out is not None else None
     rows: list[dict[str, Any]] = [
@@ -163,5 +165,5 @@ def compare(
 
 
 def warn_if_incomplete(rec: Any) -> None:
-    if not rec.complete:
+    if not getattr(rec, "complete", True):
         console(stderr=True).print(f"botz: incomplete recording: {rec.problem}", soft_wrap=True, markup=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from botz.cli.common import AsJson, console, print_json, print_pairs
+from botz.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from botz.run import Outcome, Progress
@@ -55,17 +56,30 @@ def run(
         overrides.append(f"seed={seed}")
     if realtime is not None:
         overrides.append(f"time.realtime={realtime}")
-    loaded = load(scenario, overrides=overrides)
+    if out is not None and not str(out).strip(". "):
+        raise InputError(Problem("needs the name of a folder", key="--out"))
+    try:
+        loaded = load(scenario, overrides=overrides)
+    except InputError as error:
+        raise InputError([by_option(problem, set_ or []) for problem in error.problems]) from None
     spec: Any = loaded.spec
-    with messages_on_stderr(), progress_bar(progress, spec.time.steps, spec.time.step_ns) as report:
-        outcome = run_scenario(
-            loaded,
-            out=out,
-            progress=report,
-            shared=publish,
-            on_ready=(lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True)) if publish else None,
-        )
+    tell_id = (lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True)) if publish else None
+    try:
+        with messages_on_stderr(), progress_bar(progress, spec.time.steps, spec.time.step_ns) as report:
+            outcome = run_scenario(loaded, out=out, progress=report, shared=publish, on_ready=tell_id)
+    except KeyboardInterrupt:
+        print("botz: interrupted", file=sys.stderr)
+        raise typer.Exit(130) from None
     show_outcome(outcome, as_json)
+
+
+def by_option(problem: Problem, written: list[str]) -> Problem:
+    """A mistake in --duration, --seed or --realtime is told under the name that the user wrote."""
+    option = {"time.duration": "--duration", "seed": "--seed", "time.realtime": "--realtime"}.get(problem.key)
+    by_set = any(text.startswith(f"{problem.key}=") for text in written)
+    if option is None or by_set or str(problem.file) != "--set":
+        return problem
+    return Problem(problem.message, key=option)
 
 
 def demo(
@@ -100,9 +114,12 @@ def replay(
     from botz.record.reader import read
     from botz.replay import replay_recording
 
-    result = replay_recording(read(recording))
+    rec = read(recording)
+    result = replay_recording(rec)
+    if not rec.complete:
+        print(f"botz: incomplete recording: {rec.problem}", file=sys.stderr)
     if as_json:
-        print_json(result.as_dict())
+        print_json({**result.as_dict(), "complete": rec.complete})
     else:
         print(result.sentence())
     raise typer.Exit(0 if result.identical else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from botz.cli.common import AsJson, console, print_json
-from botz.errors import InputError, Problem
+from botz.errors import BotzError, InputError, Problem
 
 NARROW = 70
 """Columns of a terminal below which tables become lists."""
@@ -90,13 +91,44 @@ def check_as_scenario(file: str, overrides: list[str]) -> tuple[str, list[Proble
     except InputError as error:
         return "", error.problems
     spec: Any = loaded.spec
+    problems: list[Problem] = []
     try:
-        streams_of(spec, make_engine(spec).channels)
+        engine = make_engine(spec)
+        streams_of(spec, engine.channels)
+        problems = controller_problems(spec, engine)
     except InputError as error:
-        return "", loaded.with_places(error).problems
+        problems = error.problems
+    if problems:
+        return "", loaded.with_places(InputError(problems)).problems
     robots = f"{len(spec.robots)} robot{'s' if len(spec.robots) != 1 else ''}"
     time = f"{spec.time.duration:g} s in {spec.time.steps} steps of {spec.time.step:g} s"
     return f"{file}: good: a scenario of engine {loaded.engine}, {robots}, {time}", []
+
+
+def controller_problems(spec: Any, engine: Any) -> list[Problem]:
+    """What built-in controllers say of their settings; a user's class is a program and is not touched."""
+    import numpy as np
+
+    from botz.control.base import ControllerSetup
+    from botz.control.registry import build
+    from botz.scenario.schema import UserController
+
+    problems: list[Problem] = []
+    for name, one in spec.controllers.items():
+        if isinstance(one, UserController):
+            continue
+        setup = ControllerSetup(
+            robot=one.robot,
+            period=1.0 / one.rate,
+            rng=np.random.default_rng(spec.seed),
+            inputs=tuple(engine.inputs_table.of_robot(one.robot)),
+            engine=engine,
+        )
+        try:
+            build(one, allow_user_code=False, name=name).reset(setup)
+        except InputError as error:
+            problems += [Problem(str(problem), key=f"controllers.{name}") for problem in error.problems]
+    return problems
 
 
 def check_as_robot(file: str, overrides: list[str]) -> tuple[str, list[Problem]]:
@@ -152,11 +184,14 @@ def new(folder: Annotated[Path, typer.Argument(help="A folder that does not exis
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(Problem(f"cannot make the folder {folder}: {error.strerror}; name another")) from error
-    for template in sorted((library_folder() / "starter").iterdir()):
-        if template.is_file():
-            (folder / template.name.removesuffix(".txt")).write_text(
-                template.read_text(encoding="utf-8"), encoding="utf-8"
-            )
+    try:
+        for template in sorted((library_folder() / "starter").iterdir()):
+            if template.is_file():
+                text = template.read_text(encoding="utf-8")
+                (folder / template.name.removesuffix(".txt")).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BotzError(f"cannot write into {folder}: {error.strerror}") from error
+    scenario, plot, first = (shlex.quote(str(folder / name)) for name in ("scenario.yaml", "plot.py", "first"))
     print(f"{folder} holds scenario.yaml, controller.py and plot.py. Try:")
-    print(f"  botz run {folder / 'scenario.yaml'} --out {folder / 'first'}")
-    print(f"  python {folder / 'plot.py'} {folder / 'first'}")
+    print(f"  botz run {scenario} --out {first}")
+    print(f"  python {plot} {first}")

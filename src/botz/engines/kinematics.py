@@ -39,7 +39,7 @@ class KinematicsEngine(Engine):
         if problems:
             raise InputError(problems)
         models, placed = list(self.robots.values()), list(scenario.robots.values())
-        self.records = build_records(models, placed, scenario.time.step_ns)
+        self.records = build_records(models, placed, scenario.time)
         self.state = state_of(self.records)
         self.channels = ChannelTable([c for name in self.robots for c in self._channels(name)])
         self.inputs_table = ChannelTable(
@@ -96,7 +96,7 @@ class KinematicsEngine(Engine):
             ]
             if kind in (wc.STEERED, wc.CASTOR):
                 found.append(Channel(f"{part}/steering", "rad", "angle about the vertical axis"))
-                found.append(Channel(f"{part}/steering_rate", "rad/s", "rate of the steering input or pivot"))
+                found.append(Channel(f"{part}/steering_rate", "rad/s", "rate of that angle"))
             elif kind == wc.SWEDISH:
                 found.append(Channel(f"{part}/roller_angle", "rad", "rotation of the rollers"))
                 found.append(Channel(f"{part}/roller_speed", "rad/s", "rotation speed of the rollers"))

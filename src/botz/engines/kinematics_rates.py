@@ -180,8 +180,10 @@ def robot_rates(robot, wheels, groups, motors, equations, room, inputs):  # -> t
         speed = np.nan
         if wheel.motor_input >= 0:
             speed = inputs[wheel.motor_input]
+        # Slip is lost drive: a wheel that only follows rolls freely.
+        grip = 1.0 - wheel.slip if wheel.rolling_equation >= 0 else 1.0
         wheel.rate, wheel.second_rate = wheel_rates(
-            wheel.kind, wheel.radius, wheel.roller_angle, wheel.roller_radius, wheel.offset, 1.0 - wheel.slip,
+            wheel.kind, wheel.radius, wheel.roller_angle, wheel.roller_radius, wheel.offset, grip,
             wheel.rolling, wheel.lateral, vx, vy, turn, speed,
         )  # fmt: skip
         if wheel.second_input >= 0:

@@ -17,6 +17,7 @@ import numpy as np
 from botz.engines.wheeled_robot import WheeledRobotModel
 from botz.physics import wheel_constraints as wc
 from botz.scenario.kinematics import PlacedWheeledRobot
+from botz.scenario.schema import TimeSettings
 
 
 def record(**fields: Any) -> np.dtype:
@@ -107,7 +108,9 @@ def state_of(records: Records) -> State:
     return State(*(next(home[name] for home in homes if name in (home.dtype.names or ())) for name in State._fields))
 
 
-def build_records(models: Sequence[WheeledRobotModel], placed: Sequence[PlacedWheeledRobot], step_ns: int) -> Records:
+def build_records(
+    models: Sequence[WheeledRobotModel], placed: Sequence[PlacedWheeledRobot], time: TimeSettings
+) -> Records:
     """Records of these robots, parameters filled in."""
     rows = [model.select.shape[0] for model in models]
     records = Records(
@@ -129,7 +132,7 @@ def build_records(models: Sequence[WheeledRobotModel], placed: Sequence[PlacedWh
         records.robots[f"{part}_start"], records.robots[f"{part}_stop"] = ends[:-1], ends[1:]
     for own, model, robot in zip(records.robots, models, placed, strict=True):
         own.length, own.axle = model.length, model.axle
-        own.odometry_every = max(1, round(1e9 / (robot.odometry_rate * step_ns)))
+        own.odometry_every = time.steps_between(robot.odometry_rate)
         wheels = records.wheels[own.wheel_start : own.wheel_stop]
         fill_wheels(wheels, model, robot, own)
         own.has_castor = (wheels["kind"] == wc.CASTOR).any()

@@ -8,7 +8,18 @@ import numpy as np
 from numba import njit
 
 from botz.engines.kinematics_rates import inner, refresh_geometry, robot_rates, stage_now
-from botz.physics.wheel_constraints import CASTOR, FIXED, SPHERICAL, STEERED, SUPPORT, SWEDISH, arc_displacement, dot3
+from botz.engines.wheeled_robot import ACKERMANN
+from botz.physics.wheel_constraints import (
+    CASTOR,
+    FIXED,
+    SPHERICAL,
+    STEERED,
+    SUPPORT,
+    SWEDISH,
+    ackermann_ratio,
+    arc_displacement,
+    dot3,
+)
 
 FARTHEST_CENTRE = 1e6
 """A centre of rotation farther away than this [m] is none: the robot goes straight, to all that can be told."""
@@ -101,7 +112,20 @@ def read_encoders(robot, wheels, groups, motors, equations, room, dt, noise, cur
 
 
 @inner
-def observe_wheel(wheel, groups, vx, vy, turn, row, at):  # -> column behind the wheel's channels
+def steering_rate_of(robot, wheel, groups):
+    """Rate of a steered wheel's own angle; in an Ackermann group each wheel turns at its own."""
+    group = groups[wheel.group]
+    if group.coupling != ACKERMANN:
+        return group.steering_rate
+    axle, mid = robot.axle, group.mid
+    ratio = ackermann_ratio(
+        axle[0], axle[1], axle[2], mid[0], mid[1], mid[2], wheel.x, wheel.y, group.steering,
+    )  # fmt: skip
+    return group.steering_rate * ratio
+
+
+@inner
+def observe_wheel(robot, wheel, groups, vx, vy, turn, row, at):  # -> column behind the wheel's channels
     kind = wheel.kind
     along = dot3(wheel.rolling, vx, vy, turn)
     across = dot3(wheel.lateral, vx, vy, turn)
@@ -120,7 +144,7 @@ def observe_wheel(wheel, groups, vx, vy, turn, row, at):  # -> column behind the
     at += 5
     if kind == STEERED:
         row[at] = wheel.psi - wheel.heading
-        row[at + 1] = groups[wheel.group].steering_rate
+        row[at + 1] = steering_rate_of(robot, wheel, groups)
         at += 2
     elif kind in (CASTOR, SPHERICAL, SWEDISH):
         row[at] = wheel.second
@@ -155,4 +179,4 @@ def observe_row(robots, wheels, groups, motors, equations, room, inputs, row):
             at += 1
         for i in range(robot.wheel_start, robot.wheel_stop):
             if wheels[i].kind != SUPPORT:
-                at = observe_wheel(wheels[i], groups, vx, vy, turn, row, at)
+                at = observe_wheel(robot, wheels[i], groups, vx, vy, turn, row, at)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from botz.errors import InputError, Problem, RecordingError
 from botz.record.reader import Recording
 from botz.record.streams import component_units, field_name, unique_names
+from botz.record.whole_file import whole_file
 from botz.scenario.names import closest
 
 if TYPE_CHECKING:
@@ -33,13 +34,14 @@ def export(recording: Recording, path: str | Path, format: str) -> list[Path]:
         name = f"{base.name}-{field_name(stream.name)}" if len(recording.streams) > 1 else base.name
         target = base.with_name(name + ending)
         try:
-            match format:
-                case "csv":
-                    _write_csv(recording.to_arrow(stream.name), target)
-                case "parquet":
-                    _write_parquet(recording.to_arrow(stream.name), target)
-                case "mat":
-                    _write_mat(recording, stream.name, target)
+            with whole_file(target) as unfinished:
+                match format:
+                    case "csv":
+                        _write_csv(recording.to_arrow(stream.name), unfinished)
+                    case "parquet":
+                        _write_parquet(recording.to_arrow(stream.name), unfinished)
+                    case "mat":
+                        _write_mat(recording, stream.name, unfinished)
         except OSError as error:
             raise RecordingError(f"{target}: cannot write: {error.strerror or error}") from error
         written.append(target)

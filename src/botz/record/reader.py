@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,6 +174,13 @@ class Recording:
         topic = self._topic(name)
         columns = topic.values[:, topic.columns[name]]
         return columns.copy() if self.channels[name].components else columns[:, 0].copy()
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the recorded channels."""
+        return iter(self.channels.slices)
+
+    def __len__(self) -> int:
+        return len(self.channels)
 
     def __contains__(self, name: object) -> bool:
         return name in self._home

@@ -35,7 +35,7 @@ class Recorder(RecordingWriter):
     def write_log(self, step: int, level: str, text: str) -> None:
         super().write_log(step, level, text)
         if level == "warning":
-            logger.warning(text)
+            logger.warning("botz: %s", text)
 
 
 @dataclass
@@ -149,6 +149,7 @@ def stop_on_signals() -> Iterator[threading.Event]:
         if stopped.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         stopped.set()
+        logger.warning("botz: stopping and keeping the recording; Ctrl-C again ends at once")
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     before = [signal.signal(number, stop) for number in numbers]
@@ -185,7 +186,7 @@ def conclude(
     if outcome.error is not None:
         outcome.summary["error"] = str(outcome.error)
         if isinstance(outcome.error, DivergedError):
-            outcome.summary["last_states"] = "diverged.csv"
+            outcome.summary["last_states"] = str(outcome.folder / "diverged.csv")
     try:
         if outcome.error is not None:
             writer.write_log(step, "error", str(outcome.error))
@@ -198,7 +199,7 @@ def conclude(
         try:
             write_last_states(outcome.folder / "diverged.csv", outcome.error, channels, step_ns)
         except OSError as error:
-            logger.warning("cannot write %s: %s", outcome.folder / "diverged.csv", error.strerror)
+            logger.warning("botz: cannot write %s: %s", outcome.folder / "diverged.csv", error.strerror)
 
 
 def write_last_states(path: Path, error: DivergedError, channels: ChannelTable, step_ns: int) -> None:

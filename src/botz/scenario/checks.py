@@ -19,9 +19,12 @@ from botz.scenario.schema import DividesStep, ScenarioBase, TimeSettings, type_t
 from botz.scenario.tree import KeyPath, Node
 from botz.scenario.units import Quantity
 
+RESERVED = {"world", "botz", "tf", "rosout"}
+"""Names of frames and topics that every recording has."""
+
 
 def cross_checks(model: type[ScenarioBase], data: dict[str, Any], tree: Node) -> list[Problem]:
-    return [*_robots_exist(data, tree), *_rates_fit(model, data, tree)]
+    return [*_robots_exist(data, tree), *_names_are_free(data, tree), *_rates_fit(model, data, tree)]
 
 
 def _robots_exist(data: dict[str, Any], tree: Node) -> Iterator[Problem]:
@@ -33,6 +36,26 @@ def _robots_exist(data: dict[str, Any], tree: Node) -> Iterator[Problem]:
         if isinstance(robot, str) and robot not in robots:
             path = ("controllers", name, "robot")
             yield tree.nearest(path).place.problem(f"no robot {robot!r}{closest(robot, robots)}", path)
+
+
+def _names_are_free(data: dict[str, Any], tree: Node) -> Iterator[Problem]:
+    """Frames and topics of the recording have names of their own, and a robot follows one controller."""
+    robots = data.get("robots")
+    for name in robots if isinstance(robots, dict) else ():
+        if name in RESERVED:
+            message = f"the recording itself uses the name {name!r}; choose another"
+            yield tree.nearest(("robots", name)).place.problem(message, ("robots", name))
+    drivers: dict[str, str] = {}
+    controllers = data.get("controllers")
+    for name, controller in controllers.items() if isinstance(controllers, dict) else ():
+        robot = controller.get("robot") if isinstance(controller, dict) else None
+        if not isinstance(robot, str):
+            continue
+        if robot in drivers:
+            path = ("controllers", name, "robot")
+            message = f"robot {robot!r} already follows controller {drivers[robot]!r}; a robot follows one"
+            yield tree.nearest(path).place.problem(message, path)
+        drivers.setdefault(robot, name)
 
 
 def _rates_fit(model: type[ScenarioBase], data: dict[str, Any], tree: Node) -> Iterator[Problem]:

@@ -41,7 +41,7 @@ class Encoder(Strict):
 class Slip(Strict):
     """How much of a driven wheel's rolling is lost: ground speed = (1 − slip) · radius · speed."""
 
-    mean: Number = Field(default=0.0, gt=-1, lt=1)
+    mean: Number = Field(default=0.0, ge=-0.99, le=0.99)
     """Part of the rolling that is lost: 0.05 or "5 %"."""
     noise: Number = Field(default=0.0, ge=0, lt=1)
     """Standard deviation about the mean, drawn anew at every encoder reading."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from botz.engines.base import Channel, ChannelTable, command_numbers
-from botz.errors import InputError, Problem
+from botz.errors import BotzError, InputError, Problem
 from botz.scenario.names import closest
 from botz.sim.shared_memory import FINISHED, SLOTS_PER_ROBOT, W_PAUSE, W_STATUS, W_STOP, Segment
 from botz.sim.simulation import Simulation
@@ -47,6 +47,7 @@ class AttachedRun:
         self.channels = ChannelTable([Channel(n, u, d, tuple(c)) for n, u, d, c in description["channels"]])
         self._layouts: dict[str, list[tuple[str, int]]] = description["commands"]
         self._slots: dict[str, int] = {}
+        self._closed = False
 
     def latest(self) -> tuple[int, np.ndarray]:
         """Step and row of all channels, the newest that was published."""
@@ -65,6 +66,8 @@ class AttachedRun:
 
     def command(self, robot: str, command: Mapping[str, Any]) -> None:
         """Takes effect at the next step boundary and holds until the scenario's timeout unless it is sent again."""
+        if self._closed or self.finished:
+            raise BotzError("this run has ended" if self.finished else "this view of the run was closed")
         if robot not in self._layouts:
             raise InputError(Problem(f"no robot {robot!r}{closest(robot, self._layouts)}"))
         if robot not in self._slots:
@@ -82,10 +85,13 @@ class AttachedRun:
         for slot in self._slots.values():
             self.segment.release_slot(slot)
         self._slots.clear()
+        self._closed = True
 
 
 def pack_command(layout: list[tuple[str, int]], robot: str, command: Mapping[str, Any]) -> np.ndarray:
     """A command as one row of numbers, NaN for what it leaves alone."""
+    if not isinstance(command, Mapping):
+        raise InputError(Problem(f"a command is a mapping of names to numbers, not {command!r}", key=robot))
     values = np.full(sum(size for _, size in layout), np.nan)
     known = [name for name, _ in layout]
     for name, value in command.items():

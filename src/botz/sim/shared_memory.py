@@ -38,8 +38,8 @@ PATIENCE = 2.0
 # Words of the control block, int64 each.
 (
     W_MAGIC, W_PID, W_BIRTH, W_DESCRIPTOR, W_STATUS, W_STOP, W_PAUSE, W_STEP, W_HEAD, W_TAIL, W_DROPPED, W_SEQUENCE,
-    W_WALL, W_STATE_STEP,
-) = range(14)  # fmt: skip
+    W_STATE_STEP,
+) = range(13)  # fmt: skip
 STARTING, RUNNING, FINISHED = range(3)
 
 
@@ -182,11 +182,6 @@ class Segment:
     def run_id(self) -> str:
         return self.path.name
 
-    def hand_over(self, pid: int) -> None:
-        """The process that now owns the run."""
-        self.words[W_PID] = pid
-        self.words[W_BIRTH] = process_birth(pid)
-
     def unlink(self) -> None:
         """Take the segment off the list. Those who have it mapped keep it; what they read no longer changes."""
         remove(self.path)
@@ -199,7 +194,6 @@ class Segment:
         fence()
         self.row[:] = row
         words[W_STATE_STEP] = step
-        words[W_WALL] = time.time_ns()
         fence()
         words[W_SEQUENCE] += 1
 

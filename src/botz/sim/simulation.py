@@ -86,9 +86,9 @@ class Simulation:
 
     def reset(self, seed: int | None = None) -> Measured:
         """Back to the start, with another seed where one is given."""
+        if seed is not None and (not isinstance(seed, int | np.integer) or seed < 0):
+            raise InputError(f"the seed is {seed!r}; it must be a whole number, at least 0")
         self.seed = self.spec.seed if seed is None else int(seed)
-        if self.seed < 0:
-            raise InputError(f"the seed is {self.seed}; it must not be negative")
         streams = np.random.SeedSequence(self.seed).spawn(1 + len(self._controllers))
         for rng, stream in zip([self._rng, *self._controller_rngs.values()], streams, strict=True):
             rng.bit_generator.state = np.random.PCG64(stream).state
@@ -109,8 +109,10 @@ class Simulation:
         `inputs` maps a robot to its command, as {"vivi": {"left/speed": 2.0}}. A robot that is given one leaves its
         controller's hands until `reset`.
         """
-        if n < 1 or int(n) != n:
+        if not isinstance(n, int | np.integer) or n < 1:
             raise InputError(f"n is {n}; it must be a whole number, at least 1")
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise InputError(f"inputs is a mapping of robots to commands, not {inputs!r}")
         for robot, command in (inputs or {}).items():
             self._check_robot(robot)
             self.apply(robot, command, "caller")
@@ -292,6 +294,8 @@ class Simulation:
         """Continue from a snapshot of this scenario, in memory or as a recording keeps it (`rec.snapshots()`)."""
         if isinstance(snapshot, bytes):
             snapshot = decode(snapshot)
+        if not isinstance(snapshot, Snapshot):
+            raise InputError(f"restore takes a snapshot, not {snapshot!r}")
         self._check_fit(snapshot)
         self.reset(snapshot.seed)
         try:

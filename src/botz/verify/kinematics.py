@@ -40,6 +40,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     odometry.odometry_within_quantisation,
     odometry.odometry_of_shipped_robots,
     odometry.odometry_of_driven_castors,
+    odometry.slip_of_one_axle,
     odometry.slip_shortens_the_way,
     odometry.slip_of_one_wheel,
     odometry.slip_of_a_ball,

@@ -86,6 +86,29 @@ def odometry_of_shipped_robots(samples: int) -> Iterator[Check]:
         yield close(f"odometry equals truth: {name}", 0.0, gap, tolerance, why)
 
 
+def slip_of_one_axle(samples: int) -> Iterator[Check]:
+    """Four driven wheels, the front axle slips: least squares is the mean of what the wheels ask for, (1 − s/2) r ω."""
+    del samples
+    radius, speed = 0.1, 5.0
+    for slip in (0.1, 0.5, 0.9):
+        wheels = {
+            f"{x_name}_{y_name}": {
+                "type": "fixed", "position": [x, y], "radius": radius, "driven": True,
+                "slip": {"mean": slip if x > 0 else 0.0},
+            }
+            for x_name, x in (("front", 0.2), ("rear", -0.2))
+            for y_name, y in (("left", 0.15), ("right", -0.15))
+        }  # fmt: skip
+        engine = robots.engine_of(robots.robot(wheels))
+        engine.inputs[:] = speed
+        row = robots.rollout(engine, 10)
+        expected = (1 - slip / 2) * radius * speed
+        measured = float(robots.value(engine, row, "r/twist")[0, 0])
+        yield close(
+            f"slip of one axle of four driven wheels, s = {slip:g} [m/s]", expected, measured, 20 * EPS, "A mean."
+        )
+
+
 def odometry_of_driven_castors(samples: int) -> Iterator[Check]:
     """Pivots turn between two readings; odometry takes them halfway, which is the midpoint rule: error ∝ interval²."""
     del samples

@@ -3,6 +3,7 @@ pictures can be made in a thread, in a notebook and without a display."""
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
-from botz.errors import InputError, Problem
+from botz.errors import BotzError, InputError, Problem
+from botz.record.whole_file import whole_file
 
 FORMATS = ("png", "svg", "pdf")
 DPI = 150
@@ -130,8 +132,10 @@ def save(figure: Figure, path: Path) -> Path:
     kind = picture_format(path)
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, format=kind, dpi=DPI, facecolor="white", metadata=metadata)
+        with whole_file(path) as unfinished:
+            figure.savefig(unfinished, format=kind, dpi=DPI, facecolor="white", metadata=metadata)
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise BotzError(f"{path}: cannot be written: {error.strerror}") from error
         raise InputError(Problem(f"cannot be written: {error.strerror or error}", file=path)) from error
     return path

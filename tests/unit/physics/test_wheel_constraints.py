@@ -180,3 +180,14 @@ def test_arc_displacement_has_no_step_where_its_series_begins():
     below = np.array(wc.arc_displacement(0.3, 1.0, 0.5, 2e-4 * (1 - 1e-12), 1.0))
     above = np.array(wc.arc_displacement(0.3, 1.0, 0.5, 2e-4 * (1 + 1e-12), 1.0))
     assert np.abs(below - above).max() <= 8 * EPS
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.3, -0.5, 1.2, -1.5])
+def test_ackermann_ratio_is_the_derivative_of_the_angle(delta):
+    base, track, step = 1.3, 0.8, 1e-5
+    axle = wc.lateral_row(0.0, track / 2, 0.0, 0.0)
+    for x, y in ((base, track / 2), (base, -track / 2), (2 * base, 0.1)):
+        ahead, behind = (wc.ackermann_angle(*axle, base, 0.0, 0.0, x, y, 0.0, delta + h) for h in (step, -step))
+        # Central difference: its error is step² times a third derivative of a few units, and rounding over the step.
+        got = wc.ackermann_ratio(*axle, base, 0.0, 0.0, x, y, delta)
+        assert got == pytest.approx((ahead - behind) / (2 * step), abs=1e-8)
