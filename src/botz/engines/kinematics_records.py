@@ -132,7 +132,8 @@ def build_records(
         records.robots[f"{part}_start"], records.robots[f"{part}_stop"] = ends[:-1], ends[1:]
     for own, model, robot in zip(records.robots, models, placed, strict=True):
         own.length, own.axle = model.length, model.axle
-        own.odometry_every = time.steps_between(robot.odometry_rate)
+        # At least 1 also for a model that was made without the checks of the loader.
+        own.odometry_every = max(1, time.steps_between(robot.odometry_rate))
         wheels = records.wheels[own.wheel_start : own.wheel_stop]
         fill_wheels(wheels, model, robot, own)
         own.has_castor = (wheels["kind"] == wc.CASTOR).any()

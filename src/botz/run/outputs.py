@@ -186,7 +186,7 @@ def conclude(
     if outcome.error is not None:
         outcome.summary["error"] = str(outcome.error)
         if isinstance(outcome.error, DivergedError):
-            outcome.summary["last_states"] = str(outcome.folder / "diverged.csv")
+            outcome.summary["last_states"] = "diverged.csv"
     try:
         if outcome.error is not None:
             writer.write_log(step, "error", str(outcome.error))

@@ -200,7 +200,7 @@ TABLE = [
     bad("roller angle", wheel("{type: swedish, position: [0, 0], roller_angle: 90 deg}"),
         "s.yaml:5: robots.vivi.wheels.w.roller_angle: must be less than 1.5708 rad (90 deg), not '90 deg'"),
     bad("slip", wheel("{type: fixed, position: [0, 0], slip: {mean: 100 %}}"),
-        "s.yaml:5: robots.vivi.wheels.w.slip.mean: must be less than 1, not '100 %'"),
+        "s.yaml:5: robots.vivi.wheels.w.slip.mean: must be at most 0.99, not '100 %'"),
     bad("ticks", wheel("{type: fixed, position: [0, 0], encoder: {ticks: 10.5}}"),
         's.yaml:5: robots.vivi.wheels.w.encoder.ticks: needs a whole number, not 10.5'),
     bad("ticks 0", wheel("{type: fixed, position: [0, 0], encoder: {ticks: 0}}"),

@@ -82,9 +82,10 @@ def test_a_path_starts_at_the_file_that_says_it(folder: Path, write: Write) -> N
     write("extends: duo\n", "base/parts/robot.yaml")
     write("time,left/speed\n0,1\n", "base/table.csv")
     write("", "base/drive.py")
-    controllers = "  a: {type: table, robot: vivi, file: table.csv}\n  b: {type: 'drive.py:Drive', robot: vivi}\n"
+    controllers = "  a: {type: table, robot: vivi, file: table.csv}\n  b: {type: 'drive.py:Drive', robot: mate}\n"
+    robots = "  vivi: {extends: parts/robot.yaml}\n  mate: {extends: parts/robot.yaml}\n"
     write(
-        f"engine: kinematics\nrobots:\n  vivi: {{extends: parts/robot.yaml}}\ncontrollers:\n{controllers}",
+        f"engine: kinematics\nrobots:\n{robots}controllers:\n{controllers}",
         "base/s.yaml",
     )
     loaded = load(write("extends: ../base/s.yaml\n", "other/t.yaml"))
@@ -162,9 +163,9 @@ def test_a_command_may_carry_units(folder: Path, write: Write) -> None:
 
 def test_what_is_loaded_is_never_executed(folder: Path, write: Write) -> None:
     write("from pathlib import Path\nPath('was-here').touch()\nraise SystemExit(3)\n", "drive.py")
-    drive = "controllers:\n  a: {type: 'drive.py:Drive', robot: vivi}\n  b: {type: 'evil_module:Drive', robot: vivi}\n"
+    drive = "controllers:\n  a: {type: 'drive.py:Drive', robot: vivi}\n  b: {type: 'evil_module:Drive', robot: mate}\n"
     write("raise SystemExit(4)\n", "evil_module.py")
-    loaded = load(write(DUO + drive))
+    loaded = load(write(DUO + "  mate: {extends: duo}\n" + drive))
     assert loaded.user_code == (f"{folder / 'drive.py'}:Drive", "evil_module:Drive")
     assert isinstance(loaded.spec.controllers["b"], UserController)  # type: ignore[attr-defined]
     load_data(loaded.data)
