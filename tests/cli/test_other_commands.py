@@ -249,3 +249,32 @@ def test_bench_gives_its_results_as_json(botz: Botz, monkeypatch: pytest.MonkeyP
     keys = {"metric", "value", "unit", "target", "met", "peer", "peer_value", "ratio"}
     assert all(set(row) == keys for row in data["results"])
     assert isinstance(json.loads(botz("bench", "--json").out), list)
+
+
+@pytest.mark.parametrize(
+    ("controller", "words"),
+    [
+        ({"type": "constant", "command": {"left/sped": 3.0}}, "left/speed"),
+        ({"type": "constant", "command": {"twist": [1.0, 2.0, 0.0]}}, "would slip sideways"),
+        ({"type": "table", "file": "empty.csv"}, "empty.csv"),
+    ],
+)
+def test_check_asks_the_built_in_controllers(botz, scenario_file, tmp_path, controller, words):
+    (tmp_path / "empty.csv").write_text("", encoding="utf-8")
+    path = scenario_file({"controllers": {"drive": None, "mine": {"robot": "duo", **controller}}})
+    answer = botz("check", path)
+    assert answer.code == 2 and answer.out == ""
+    assert "controllers.mine" in answer.err and words in answer.err and "Traceback" not in answer.err
+
+
+def test_a_robot_follows_one_controller(botz, scenario_file):
+    second = {"type": "constant", "robot": "duo", "command": {"twist": [0.1, 0.0, 0.0]}}
+    answer = botz("check", scenario_file({"controllers": {"second": second}}))
+    assert answer.code == 2
+    assert "robot 'duo' already follows controller 'drive'" in answer.err
+
+
+def test_a_name_of_the_recording_is_no_robot(botz, scenario_file):
+    answer = botz("check", scenario_file({"robots": {"world": {"extends": "differential"}}}))
+    assert answer.code == 2
+    assert "robots.world: the recording itself uses the name 'world'" in answer.err

@@ -332,3 +332,23 @@ def test_hostile_snapshots_are_bad_input(scenario_file: ScenarioFile, change):
 def test_bytes_that_are_no_snapshot_are_bad_input(data: bytes):
     with pytest.raises(InputError, match="not a snapshot"):
         decode(data)
+
+
+def test_a_controller_with_an_open_file_runs_and_cannot_be_restored(scenario_file, user_controller):
+    text = (
+        "class Mine:\n"
+        "    def reset(self, setup): self.log = open(__file__)\n"
+        "    def update(self, t, measured): return {'left/speed': 1.0}\n"
+    )
+    sim = Simulation(scenario_file(user_controller(text)))
+    sim.step(n=10)
+    snapshot = sim.snapshot()
+    assert snapshot.controllers == {"mine": None}
+    with pytest.raises(InputError, match="snapshot"):
+        sim.restore(snapshot)
+
+
+@pytest.mark.parametrize("call", [lambda s: s.step([1]), lambda s: s.step(n="3"), lambda s: s.reset(seed=1.5)])
+def test_arguments_of_a_wrong_kind_are_bad_input(scenario_file, call):
+    with pytest.raises(InputError):
+        call(Simulation(scenario_file()))

@@ -12,7 +12,6 @@ from pathlib import Path
 def whole_file(path: Path) -> Iterator[Path]:
     """A name beside `path` to write to; it becomes `path` at the end. After Ctrl-C or on a full disk nothing is left,
     and an older file of that name stays as it was."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield unfinished

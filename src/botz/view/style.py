@@ -132,6 +132,7 @@ def save(figure: Figure, path: Path) -> Path:
     kind = picture_format(path)
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as unfinished:
             figure.savefig(unfinished, format=kind, dpi=DPI, facecolor="white", metadata=metadata)
     except OSError as error:
