@@ -11,13 +11,10 @@ from typing import Any
 from botz.errors import BotzError, InputError
 from botz.record.reader import Recording, read
 from botz.run.outputs import (
-    RECORDING,
     Outcome,
     Progress,
-    Recorder,
     conclude,
-    header_of,
-    new_folder,
+    open_run,
     snapshot_stride,
     stop_on_signals,
     streams_of,
@@ -113,17 +110,7 @@ def with_changes(scenario: LoadedScenario, changes: Mapping[str, Any]) -> Loaded
 def run_here(scenario: LoadedScenario, out: str | Path | None, progress: Progress | None) -> Outcome:
     spec: Any = scenario.spec
     simulation = Simulation(scenario)
-    streams = streams_of(spec, simulation.channels)
-    folder = new_folder(out, scenario.name)
-    writer = Recorder(
-        folder / RECORDING,
-        header_of(scenario),
-        simulation.channels,
-        simulation.inputs,
-        streams,
-        simulation.engine.views,
-    )
-    outcome = Outcome(folder, "failed")
+    outcome, writer, streams = open_run(scenario, out, simulation.engine)
     until = spec.time.steps
     began = time.perf_counter()
     try:

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from botz.engines.base import ChannelTable
+from botz.engines.base import ChannelTable, Engine
 from botz.errors import BotzError, DivergedError, InputError, Problem
 from botz.record.streams import RecordingHeader, StreamSpec, column_names
 from botz.record.writer import RecordingWriter
@@ -83,6 +83,17 @@ def new_folder(out: str | Path | None, name: str) -> Path:
             Problem(f"cannot make the folder {folder}: {error.strerror}; choose another with --out")
         ) from error
     return folder
+
+
+def open_run(
+    scenario: LoadedScenario, out: str | Path | None, engine: Engine
+) -> tuple[Outcome, Recorder, list[StreamSpec]]:
+    """The folder of a run and its recording, begun. Mistakes in what is to be recorded show before that."""
+    streams = streams_of(scenario.spec, engine.channels)
+    outcome = Outcome(new_folder(out, scenario.name), "failed")
+    header = header_of(scenario)
+    recorder = Recorder(outcome.path, header, engine.channels, engine.inputs_table, streams, engine.views)
+    return outcome, recorder, streams
 
 
 def streams_of(spec: Any, channels: ChannelTable) -> list[StreamSpec]:

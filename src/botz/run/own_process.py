@@ -15,21 +15,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from botz.engines.base import RosView
 from botz.engines.registry import build_engine
 from botz.errors import BotzError, ControllerError, DivergedError, InputError, Problem
 from botz.record.writer import RecordingWriter
 from botz.run.outputs import (
-    RECORDING,
     Outcome,
     Progress,
-    Recorder,
     conclude,
-    header_of,
-    new_folder,
+    open_run,
     snapshot_stride,
     stop_on_signals,
-    streams_of,
 )
 from botz.scenario.load import LoadedScenario
 from botz.sim.frames import deliver
@@ -47,13 +42,9 @@ def run_in_own_process(
 ) -> Outcome:
     spec: Any = scenario.spec
     engine = build_engine(spec)  # for its tables, and so that mistakes show before a process is started
-    streams = streams_of(spec, engine.channels)
-    views: tuple[RosView, ...] = engine.views
-    channels, inputs = engine.channels, engine.inputs_table
+    outcome, writer, streams = open_run(scenario, out, engine)
+    channels = engine.channels
     del engine
-    folder = new_folder(out, scenario.name)
-    writer = Recorder(folder / RECORDING, header_of(scenario), channels, inputs, streams, views)
-    outcome = Outcome(folder, "failed")
     orders = {
         "scenario": scenario.data,
         "name": scenario.name,
@@ -118,8 +109,8 @@ def run_in_own_process(
     if segment is None:
         # It ended before the first step: as in this process, nothing is left behind.
         outcome.path.unlink(missing_ok=True)
-        if not any(folder.iterdir()):
-            folder.rmdir()
+        if not any(outcome.folder.iterdir()):
+            outcome.folder.rmdir()
         raise outcome.error or KeyboardInterrupt
     return outcome
 

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
 
 NAME_PATTERN = r"^[a-z][a-z0-9_]*$"
 """Robots, wheels, controllers: valid as part of a channel, a ROS topic and a Python keyword argument."""
-
-
-def is_name(text: str) -> bool:
-    return re.fullmatch(NAME_PATTERN, text) is not None
 
 
 def closest(name: str, choices: Iterable[str], *, show: int = 12) -> str:

@@ -148,11 +148,7 @@ class Simulation:
         """Let a command take effect at the present step boundary."""
         if not isinstance(command, Mapping):
             raise InputError(Problem(f"a command is a mapping of names to numbers, not {command!r}", key=robot))
-        try:
-            values = self.engine.resolve_command(robot, command)
-        except (TypeError, ValueError) as error:  # not numbers at all, or lists of unequal lengths
-            raise InputError(Problem(f"a command is a mapping of names to numbers: {error}", key=robot)) from error
-        self.apply_raw(robot, values, source)
+        self.apply_raw(robot, self.engine.resolve_command(robot, command), source)
 
     def apply_raw(self, robot: str, values: np.ndarray, source: str) -> None:
         span = self.engine.robot_inputs(robot)
