@@ -8,6 +8,7 @@ from botz import kernel_cache
 from botz.engines.base import Engine
 from botz.scenario.kinematics import KinematicsScenario
 from botz.scenario.schema import ScenarioBase
+from botz.scenario.vehicle import VehicleScenario
 
 
 def make_engine(scenario: ScenarioBase) -> Engine:
@@ -17,6 +18,10 @@ def make_engine(scenario: ScenarioBase) -> Engine:
             from botz.engines.kinematics import KinematicsEngine
 
             return KinematicsEngine(scenario)
+        case VehicleScenario():
+            from botz.engines.vehicle import VehicleEngine
+
+            return VehicleEngine(scenario)
         case _:
             raise TypeError(f"no engine for {type(scenario).__name__}")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from botz.scenario.kinematics import KinematicsScenario, WheeledRobot
 from botz.scenario.schema import ScenarioBase, Strict
+from botz.scenario.vehicle import Vehicle, VehicleScenario
 
 
 @dataclass(frozen=True)
@@ -17,5 +18,6 @@ class Family:
 
 FAMILIES: dict[str, Family] = {
     "kinematics": Family(KinematicsScenario, WheeledRobot, "wheeled robots, kinematics"),
+    "vehicle": Family(VehicleScenario, Vehicle, "vehicles on rough ground"),
 }
 """By engine name: one name for family, engine, verification and benchmark."""

@@ -52,7 +52,10 @@ def models_by_tag(annotation: Any) -> dict[str, type[BaseModel]]:
         return {"": annotation_bare}
     found: dict[str, type[BaseModel]] = {}
     if get_origin(annotation_bare) in (Union, types.UnionType):
-        for member in get_args(annotation_bare):
+        members = [member for member in get_args(annotation_bare) if member is not type(None)]
+        if len(members) == 1:
+            return models_by_tag(members[0])
+        for member in members:
             for model in models_by_tag(member).values():
                 for tag in get_args(model.model_fields["type"].annotation) or (USER_TAG,):
                     found[tag] = model

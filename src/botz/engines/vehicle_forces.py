@@ -1,0 +1,199 @@
+"""What acts on a vehicle at one moment: the stages that both integrators of the engine `vehicle` go through."""
+
+from __future__ import annotations
+
+from math import atan, cos, sqrt
+
+from botz.frames import compiled, cross, rotation_of
+from botz.physics.axle_block import axle_speeds, axle_torques, battery_sums, set_voltages, spin_momentum
+from botz.physics.penalty import penalty_force
+from botz.physics.terrain import height, height_and_slope
+from botz.physics.wheel_block import LANES, add_walls, contact_motion, find_contacts, place_wheels, sum_wheels, tyre_forces
+
+
+@compiled
+def set_motion(robot, body, wheels, axles):
+    """Axes of the body from its attitude; its angular velocity and the axles' speeds from their momenta.
+
+    With J Ω + Σ (I ω + J_r s) t = Rᵀ L and the axles' own momenta, all speeds are the solution of a linear system
+    whose matrix never changes: J is that of the body with the axles' shares taken out, inverted once.
+    """
+    q = robot.quat
+    nx, ny, nz, tx, ty, tz, bx, by, bz = rotation_of(q[0], q[1], q[2], q[3])
+    body.n[0], body.n[1], body.n[2] = nx, ny, nz
+    body.t[0], body.t[1], body.t[2] = tx, ty, tz
+    body.b[0], body.b[1], body.b[2] = bx, by, bz
+    for k in range(3):
+        body.position[k] = robot.x[k]
+        body.velocity[k] = robot.v[k]
+    set_speeds(robot, body, axles)
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        block = wheels[w]
+        for i in range(LANES):
+            axle = int(block.axle[i])
+            block.omega[i] = axles[robot.axle_start + axle // LANES].omega[axle % LANES]
+
+
+@compiled
+def set_speeds(robot, body, axles):
+    n, t, b, spin, inverse = body.n, body.t, body.b, robot.spin, robot.inverse_inertia
+    lx = spin[0] * n[0] + spin[1] * n[1] + spin[2] * n[2]
+    ly = spin[0] * t[0] + spin[1] * t[1] + spin[2] * t[2]
+    lz = spin[0] * b[0] + spin[1] * b[1] + spin[2] * b[2]
+    for a in range(robot.axle_start, robot.axle_stop):
+        ly -= spin_momentum(axles[a])
+    p = inverse[0, 0] * lx + inverse[0, 1] * ly + inverse[0, 2] * lz
+    q = inverse[1, 0] * lx + inverse[1, 1] * ly + inverse[1, 2] * lz
+    r = inverse[2, 0] * lx + inverse[2, 1] * ly + inverse[2, 2] * lz
+    robot.angular[0], robot.angular[1], robot.angular[2] = p, q, r
+    for k in range(3):
+        body.angular[k] = p * n[k] + q * t[k] + r * b[k]
+    for a in range(robot.axle_start, robot.axle_stop):
+        axle_speeds(axles[a], q)
+
+
+@compiled
+def look_around(robot, body, wheels, steepness, grid, world):  # -> whether a wall may be near
+    """The steepest ground that any point of the vehicle can meet until the next look, a fifth of its reach ahead.
+
+    What the contact search remembers of other ground is void then.
+    """
+    if robot.travelled >= robot.tile_seen:
+        i = int((robot.x[0] - grid.x_min) / world.tile)
+        j = int((robot.x[1] - grid.y_min) / world.tile)
+        i = min(max(i, 0), steepness.shape[0] - 1)
+        j = min(max(j, 0), steepness.shape[1] - 1)
+        robot.steepest = steepness[i, j]
+        allowed = world.blocked_angle - atan(robot.steepest)
+        robot.cos_needed = cos(allowed) if allowed > 0.0 else 2.0
+        robot.tile_seen = robot.travelled + 0.2 * robot.reach
+        robot.corner_margin = 0.0
+        for w in range(robot.wheel_start, robot.wheel_stop):
+            for i in range(LANES):
+                wheels[w].margin_a[i] = 0.0
+                wheels[w].margin_b[i] = 0.0
+    body.travelled = robot.travelled
+    body.steepest = robot.steepest
+    return body.b[2] <= robot.cos_needed
+
+
+@compiled
+def wheel_contacts(robot, body, wheels, heights, grid, steepness, world, sines, cosines):  # -> whether walls count
+    steep = look_around(robot, body, wheels, steepness, grid, world)
+    plain = steep or world.plain != 0
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        place_wheels(wheels[w], body)
+        find_contacts(wheels[w], body, heights, grid, sines, cosines, world.cos_blocked, plain)
+    return plain
+
+
+@compiled
+def slips_and_springs(robot, body, wheels):
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        contact_motion(wheels[w], body)
+
+
+@compiled
+def tyres(robot, wheels, dt):
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        tyre_forces(wheels[w], dt)
+
+
+@compiled
+def motors_and_friction(robot, wheels, axles, inputs, dt):
+    for a in range(robot.axle_start, robot.axle_stop):
+        block = axles[a]
+        for i in range(LANES):
+            block.load[i] = 0.0
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        block = wheels[w]
+        for i in range(LANES):
+            if block.present[i] != 0.0:
+                axle = int(block.axle[i])
+                axles[robot.axle_start + axle // LANES].load[axle % LANES] -= block.radius[i] * block.force_x[i]
+    sag = 1.0
+    if robot.battery > 0.0:
+        # PWM drivers: motor k gets the share d of the bus and draws d i from it, so V = E − R Σ d (d V − K ω)/R_k.
+        drive, conductance = 0.0, 0.0
+        for a in range(robot.axle_start, robot.axle_stop):
+            more, further = battery_sums(axles[a], inputs, robot.battery)
+            drive += more
+            conductance += further
+        resistance = robot.battery_resistance
+        sag = (1.0 + resistance * drive / robot.battery) / (1.0 + resistance * conductance)
+        robot.bus = sag * robot.battery
+    power = 0.0
+    for a in range(robot.axle_start, robot.axle_stop):
+        block = axles[a]
+        set_voltages(block, inputs, sag)
+        axle_torques(block, dt)
+        for i in range(LANES):
+            power += block.voltage[i] * block.current[i]
+    robot.power = power
+
+
+@compiled
+def chassis_forces(robot, body, wheels, heights, grid, world, sines, cosines, walls, dt):
+    """Sums over wheels and corners, and gravity."""
+    body.force[0], body.force[1], body.force[2] = 0.0, 0.0, -robot.mass * world.gravity
+    body.moment[0], body.moment[1], body.moment[2] = 0.0, 0.0, 0.0
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        sum_wheels(wheels[w], body)
+        if walls:
+            add_walls(wheels[w], body, heights, grid, sines, cosines, dt)
+    corners_on_ground(robot, body, heights, grid, dt)
+    for k in range(3):
+        robot.acceleration[k] = body.force[k] * robot.inverse_mass
+        robot.moment[k] = body.moment[k]
+
+
+@compiled
+def corners_on_ground(robot, body, heights, grid, dt):
+    """Corners of the chassis in the ground. While all are higher above it than they can have moved, none is looked at."""
+    if (1.0 + robot.steepest) * (robot.travelled - robot.corner_seen) < robot.corner_margin:
+        return
+    n, t, b, v, w = body.n, body.t, body.b, body.velocity, body.angular
+    lowest = 1.0e9
+    robot.corner_force[0], robot.corner_force[1], robot.corner_force[2] = 0.0, 0.0, 0.0
+    for c in range(8):
+        x, y, z = robot.corners[c, 0], robot.corners[c, 1], robot.corners[c, 2]
+        px = x * n[0] + y * t[0] + z * b[0]
+        py = x * n[1] + y * t[1] + z * b[1]
+        pz = x * n[2] + y * t[2] + z * b[2]
+        gap = body.position[2] + pz - height(heights, grid, body.position[0] + px, body.position[1] + py)
+        lowest = min(lowest, gap)
+        if gap >= 0.0:
+            robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2] = 0.0, 0.0, 0.0
+            continue
+        _, fx, fy = height_and_slope(heights, grid, body.position[0] + px, body.position[1] + py)
+        scale = 1.0 / sqrt(1.0 + fx * fx + fy * fy)
+        vx, vy, vz = cross(w[0], w[1], w[2], px, py, pz)
+        rx, ry, rz, ux, uy, uz = penalty_force(
+            robot.corner_stiffness, robot.corner_damping, robot.corner_friction,
+            -gap * scale, -fx * scale, -fy * scale, scale, vx + v[0], vy + v[1], vz + v[2],
+            robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2], dt,
+        )  # fmt: skip
+        robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2] = ux, uy, uz
+        mx, my, mz = cross(px, py, pz, rx, ry, rz)
+        robot.corner_force[0] += rx
+        robot.corner_force[1] += ry
+        robot.corner_force[2] += rz
+        body.force[0] += rx
+        body.force[1] += ry
+        body.force[2] += rz
+        body.moment[0] += mx
+        body.moment[1] += my
+        body.moment[2] += mz
+    robot.corner_margin = max(lowest, 0.0)
+    robot.corner_seen = robot.travelled
+
+
+@compiled
+def forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt, dt_contact):
+    """All stages in their order. dt is the step over which treads and bristles go, dt_contact that of penalties."""
+    set_motion(robot, body, wheels, axles)
+    walls = wheel_contacts(robot, body, wheels, heights, grid, steepness, world, sines, cosines)
+    slips_and_springs(robot, body, wheels)
+    tyres(robot, wheels, dt)
+    motors_and_friction(robot, wheels, axles, inputs, dt)
+    chassis_forces(robot, body, wheels, heights, grid, world, sines, cosines, walls, dt_contact)

@@ -1,0 +1,307 @@
+"""The compiled loop of the engine `vehicle`: steps of vehicles, on the records of vehicle_records.py."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from numba import njit
+
+from botz.engines.vehicle_forces import (
+    chassis_forces,
+    forces,
+    motors_and_friction,
+    set_motion,
+    set_speeds,
+    slips_and_springs,
+    tyres,
+    wheel_contacts,
+)
+from botz.engines.vehicle_rows import observe_row
+from botz.frames import compiled, compensated_sum, quaternion_rate
+from botz.physics.terrain import is_inside
+from botz.physics.wheel_block import LANES
+
+SEMI_IMPLICIT, RK4 = 0, 1
+
+
+@compiled
+def semi_implicit_step(
+    robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt
+):  # fmt: skip
+    """Velocities by the forces of the present state, then positions by the new velocities."""
+    forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt, dt)
+    integrate_chassis(robot, body, axles, dt)
+
+
+@compiled
+def integrate_chassis(robot, body, axles, dt):
+    v, lost = robot.v, robot.v_lost
+    for k in range(3):
+        v[k], lost[k] = compensated_sum(v[k], lost[k], dt * robot.acceleration[k])
+    spin, lost = robot.spin, robot.spin_lost
+    for k in range(3):
+        spin[k], lost[k] = compensated_sum(spin[k], lost[k], dt * robot.moment[k])
+    for a in range(robot.axle_start, robot.axle_stop):
+        block = axles[a]
+        for i in range(LANES):
+            block.p[i], block.p_lost[i] = compensated_sum(block.p[i], block.p_lost[i], dt * block.total[i])
+    set_speeds(robot, body, axles)
+    for a in range(robot.axle_start, robot.axle_stop):
+        block = axles[a]
+        for i in range(LANES):
+            turned = dt * block.relative[i]
+            block.angle[i], block.angle_lost[i] = compensated_sum(block.angle[i], block.angle_lost[i], turned)
+    x, lost = robot.x, robot.x_lost
+    for k in range(3):
+        x[k], lost[k] = compensated_sum(x[k], lost[k], dt * v[k])
+    q, lost, w = robot.quat, robot.quat_lost, robot.angular
+    rate = quaternion_rate(q[0], q[1], q[2], q[3], w[0], w[1], w[2])
+    # What is over or short of length 1 is taken back as part of the step, so that the sums stay compensated.
+    excess = 0.5 * (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1.0)
+    for k in range(4):
+        q[k], lost[k] = compensated_sum(q[k], lost[k], dt * rate[k] - excess * q[k])
+    count_way(robot, dt)
+    robot.energy, robot.energy_lost = compensated_sum(robot.energy, robot.energy_lost, dt * robot.power)
+
+
+@compiled
+def count_way(robot, dt):
+    """How far any point of the vehicle can have moved: |v| + |Ω| reach, with a thousandth for the step's curvature."""
+    v, w = robot.v, robot.angular
+    speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    speed += robot.reach * sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+    robot.travelled += 1.001 * dt * speed + 1e-15
+
+
+@compiled
+def rk4_step(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt):
+    """Classical Runge-Kutta step of all states; the deflections of walls and corners move once, in the first stage."""
+    keep_base(robot, wheels, axles)
+    for stage in range(4):
+        weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
+        ahead = 0.5 * dt if stage < 2 else dt
+        dt_contact = dt if stage == 0 else 0.0
+        forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, 0.0, dt_contact)
+        q, w = robot.quat, robot.angular
+        rate = quaternion_rate(q[0], q[1], q[2], q[3], w[0], w[1], w[2])
+        for k in range(4):
+            robot.quat_rate[k] = rate[k]
+        add_stage(robot, wheels, axles, weight)
+        if stage < 3:
+            go_to_stage(robot, wheels, axles, ahead)
+            count_way(robot, 0.5 * dt)
+    finish_step(robot, wheels, axles, dt)
+    settle_treads(robot, wheels)
+    robot.energy, robot.energy_lost = compensated_sum(robot.energy, robot.energy_lost, dt * robot.power)
+
+
+@compiled
+def keep_base(robot, wheels, axles):
+    for k in range(3):
+        robot.x_base[k], robot.v_base[k], robot.spin_base[k] = robot.x[k], robot.v[k], robot.spin[k]
+        robot.x_sum[k], robot.v_sum[k], robot.spin_sum[k] = 0.0, 0.0, 0.0
+    for k in range(4):
+        robot.quat_base[k] = robot.quat[k]
+        robot.quat_sum[k] = 0.0
+    for a in range(robot.axle_start, robot.axle_stop):
+        block = axles[a]
+        for i in range(LANES):
+            block.p_base[i], block.z_base[i], block.angle_base[i] = block.p[i], block.z[i], block.angle[i]
+            block.p_sum[i], block.z_sum[i], block.angle_sum[i] = 0.0, 0.0, 0.0
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        block = wheels[w]
+        for i in range(LANES):
+            block.x_base[i], block.y_base[i] = block.u_x[i], block.u_y[i]
+            block.x_sum[i], block.y_sum[i] = 0.0, 0.0
+
+
+@compiled
+def add_stage(robot, wheels, axles, weight):
+    for k in range(3):
+        robot.x_sum[k] += weight * robot.v[k]
+        robot.v_sum[k] += weight * robot.acceleration[k]
+        robot.spin_sum[k] += weight * robot.moment[k]
+    for k in range(4):
+        robot.quat_sum[k] += weight * robot.quat_rate[k]
+    for a in range(robot.axle_start, robot.axle_stop):
+        block = axles[a]
+        for i in range(LANES):
+            block.p_sum[i] += weight * block.total[i]
+            block.z_sum[i] += weight * block.z_rate[i]
+            block.angle_sum[i] += weight * block.relative[i]
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        block = wheels[w]
+        for i in range(LANES):
+            block.x_sum[i] += weight * block.rate_x[i]
+            block.y_sum[i] += weight * block.rate_y[i]
+
+
+@compiled
+def go_to_stage(robot, wheels, axles, ahead):
+    for k in range(3):
+        robot.x[k] = robot.x_base[k] + ahead * robot.v[k]
+    for k in range(3):
+        robot.v[k] = robot.v_base[k] + ahead * robot.acceleration[k]
+        robot.spin[k] = robot.spin_base[k] + ahead * robot.moment[k]
+    for k in range(4):
+        robot.quat[k] = robot.quat_base[k] + ahead * robot.quat_rate[k]
+    for a in range(robot.axle_start, robot.axle_stop):
+        block = axles[a]
+        for i in range(LANES):
+            block.p[i] = block.p_base[i] + ahead * block.total[i]
+            block.z[i] = block.z_base[i] + ahead * block.z_rate[i]
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        block = wheels[w]
+        for i in range(LANES):
+            block.u_x[i] = block.x_base[i] + ahead * block.rate_x[i]
+            block.u_y[i] = block.y_base[i] + ahead * block.rate_y[i]
+
+
+@compiled
+def finish_step(robot, wheels, axles, dt):
+    for k in range(3):
+        robot.x[k], robot.x_lost[k] = compensated_sum(robot.x_base[k], robot.x_lost[k], dt * robot.x_sum[k])
+        robot.v[k], robot.v_lost[k] = compensated_sum(robot.v_base[k], robot.v_lost[k], dt * robot.v_sum[k])
+        robot.spin[k], robot.spin_lost[k] = compensated_sum(
+            robot.spin_base[k], robot.spin_lost[k], dt * robot.spin_sum[k]
+        )
+    q, base = robot.quat, robot.quat_base
+    excess = 0.5 * (base[0] * base[0] + base[1] * base[1] + base[2] * base[2] + base[3] * base[3] - 1.0)
+    for k in range(4):
+        change = dt * robot.quat_sum[k] - excess * base[k]
+        q[k], robot.quat_lost[k] = compensated_sum(base[k], robot.quat_lost[k], change)
+    for a in range(robot.axle_start, robot.axle_stop):
+        block = axles[a]
+        for i in range(LANES):
+            block.p[i], block.p_lost[i] = compensated_sum(block.p_base[i], block.p_lost[i], dt * block.p_sum[i])
+            block.z[i] = block.z_base[i] + dt * block.z_sum[i]
+            block.angle[i], block.angle_lost[i] = compensated_sum(
+                block.angle_base[i], block.angle_lost[i], dt * block.angle_sum[i]
+            )
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        block = wheels[w]
+        for i in range(LANES):
+            block.u_x[i] = block.x_base[i] + dt * block.x_sum[i]
+            block.u_y[i] = block.y_base[i] + dt * block.y_sum[i]
+
+
+@compiled
+def settle_treads(robot, wheels):
+    """Treads of wheels in the air relax; those of a sliding Coulomb tyre stay at the limit."""
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        block = wheels[w]
+        for i in range(LANES):
+            if block.spring[i] == 0.0:
+                block.u_x[i], block.u_y[i], block.sliding[i] = 0.0, 0.0, 0.0
+            elif block.kind[i] == 1.0:
+                stretched = block.tread_stiffness[i] * sqrt(block.u_x[i] ** 2 + block.u_y[i] ** 2)
+                limit = block.mu_dynamic[i] if block.sliding[i] != 0.0 else block.mu_static[i]
+                if stretched > limit * block.load[i]:
+                    share = block.mu_dynamic[i] * block.load[i] / stretched
+                    block.u_x[i] *= share
+                    block.u_y[i] *= share
+                    block.sliding[i] = 1.0
+                else:
+                    block.sliding[i] = 0.0
+
+
+@compiled
+def is_on_ground(robot, wheels, grid):
+    """Whether all wheels are over the grid."""
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        block = wheels[w]
+        for i in range(LANES):
+            x, y = robot.x[0] + block.arm_x[i], robot.x[1] + block.arm_y[i]
+            if block.present[i] != 0.0 and not is_inside(grid, x, y):
+                return False
+    return True
+
+
+@compiled
+def all_finite(robots, wheels, axles):
+    """A number that is not finite stays so in every sum that it enters; one sum tells of all."""
+    total = 0.0
+    for r in range(robots.size):
+        robot = robots[r]
+        for k in range(3):
+            total += robot.x[k] * 0.0 + robot.v[k] * 0.0 + robot.spin[k] * 0.0
+        for k in range(4):
+            total += robot.quat[k] * 0.0
+    for a in range(axles.size):
+        for i in range(LANES):
+            total += axles[a].p[i] * 0.0 + axles[a].z[i] * 0.0
+    for w in range(wheels.size):
+        for i in range(LANES):
+            total += wheels[w].u_x[i] * 0.0 + wheels[w].u_y[i] * 0.0
+    return total == 0.0
+
+
+# --- what the engine calls -----------------------------------------------------------------------------------
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def advance_vehicles(
+    # records: parameters; state and work, changed in place; the ground
+    robots, bodies, wheels, axles, heights, grids, steepness, worlds, sines, cosines,
+    # parameters
+    dt, method,
+    # in: voltages of all motors; number of the first step, how many, and how often a row is kept
+    inputs, step, n, record_every,
+    # out
+    rows,
+):  # -> steps taken, whether the state is finite  # fmt: skip
+    """`n` steps; with none, the forces of the present state."""
+    grid, world = grids[0], worlds[0]
+    kept = 0
+    if n == 0:
+        for r in range(robots.size):
+            forces(
+                robots[r], bodies[r], wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, 0.0, 0.0
+            )
+    for k in range(n):
+        for r in range(robots.size):
+            if method == RK4:
+                rk4_step(
+                    robots[r], bodies[r], wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt
+                )
+            else:
+                semi_implicit_step(
+                    robots[r], bodies[r], wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt
+                )
+        if record_every > 0 and (step + k + 1) % record_every == 0:
+            observe_row(robots, wheels, axles, rows[kept])
+            kept += 1
+        if world.ends_outside != 0:
+            for r in range(robots.size):
+                if not is_on_ground(robots[r], wheels, grid):
+                    return k + 1, all_finite(robots, wheels, axles)
+    return n, all_finite(robots, wheels, axles)
+
+
+CONTACTS, SLIPS, TYRES, MOTORS, CHASSIS = range(5)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def repeat_stage(
+    robots, bodies, wheels, axles, heights, grids, steepness, worlds, sines, cosines, inputs, dt, stage, n
+):  # fmt: skip
+    """One stage again and again, with a little of the way that a step goes in between: for measuring its cost."""
+    grid, world = grids[0], worlds[0]
+    for _ in range(n):
+        for r in range(robots.size):
+            robot, body = robots[r], bodies[r]
+            if stage == CONTACTS:
+                body.position[0] += dt * body.velocity[0]
+                body.position[1] += dt * body.velocity[1]
+                count_way(robot, dt)
+                wheel_contacts(robot, body, wheels, heights, grid, steepness, world, sines, cosines)
+            elif stage == SLIPS:
+                slips_and_springs(robot, body, wheels)
+            elif stage == TYRES:
+                tyres(robot, wheels, dt)
+            elif stage == MOTORS:
+                motors_and_friction(robot, wheels, axles, inputs, dt)
+            else:
+                set_motion(robot, body, wheels, axles)
+                chassis_forces(robot, body, wheels, heights, grid, world, sines, cosines, False, dt)
+                integrate_chassis(robot, body, axles, dt)

@@ -1,0 +1,87 @@
+"""Axles with motor, gear and friction, four side by side as in wheel_block.py.
+
+An axle turns one wheel or several alike. Its state is the momentum p = A ω + a Ω·t that belongs to its absolute speed
+ω, with A = I + G² J_r and a = G (1 − G) J_r for wheels of inertia I and a rotor of J_r behind a gear of ratio G, whose
+own absolute speed is G ω + (1 − G) Ω·t. Then ṗ is the torque, whatever the body does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from botz.frames import compiled, record
+from botz.physics.dc_motor import gear_torque, motor_current
+from botz.physics.lugre import lugre
+
+LANES = 4
+FOUR = (np.float64, LANES)
+
+_PARAMETERS = """
+    present free inverse_inertia coupling spin_share inertia rotor ratio efficiency torque_constant back_emf
+    resistance_inverse current_limit largest_voltage input named
+    sigma0 sigma1 sigma2 coulomb static v_stribeck k_v continuous
+""".split()
+_STATE = "p p_lost z angle angle_lost".split()
+_WORK = "omega relative voltage current torque friction load total z_rate p_base z_base angle_base p_sum z_sum angle_sum".split()
+
+AXLES = record(**{name: FOUR for name in _PARAMETERS + _STATE + _WORK})
+STATE_FIELDS, WORK_FIELDS = tuple(_STATE), tuple(_WORK)
+
+
+@compiled
+def spin_momentum(block):
+    """What the axles' momenta hold of the angular momentum about t: Σ p (I + G J_r)/A."""
+    total = 0.0
+    for i in range(LANES):
+        total += block.p[i] * block.spin_share[i]
+    return total
+
+
+@compiled
+def axle_speeds(block, pitching):
+    """Absolute speeds from the momenta, and those against the body; a locked axle turns with it."""
+    for i in range(LANES):
+        omega = block.p[i] * block.inverse_inertia[i] - block.coupling[i] * pitching
+        block.omega[i] = omega
+        block.relative[i] = omega - pitching
+
+
+@compiled
+def battery_sums(block, inputs, battery):  # -> Σ d K ω / R, Σ d² / R
+    """Parts of the battery's voltage under load; d is the share of it that each motor's driver passes on."""
+    drive, conductance = 0.0, 0.0
+    for i in range(LANES):
+        share = min(max(inputs[int(block.input[i])] if block.input[i] >= 0.0 else 0.0, -battery), battery) / battery
+        drive += share * block.back_emf[i] * block.relative[i] * block.resistance_inverse[i]
+        conductance += share * share * block.resistance_inverse[i]
+    return drive, conductance
+
+
+@compiled
+def set_voltages(block, inputs, sag):
+    """Voltages as commanded, within what each motor takes, times the battery's sag (1: none)."""
+    for i in range(LANES):
+        limit = block.largest_voltage[i]
+        wanted = inputs[int(block.input[i])] if block.input[i] >= 0.0 else 0.0
+        block.voltage[i] = min(max(wanted, -limit), limit) * sag
+
+
+@compiled
+def axle_torques(block, dt):
+    """Motor, gear and friction; `load` is what the wheels' forces take, −Σ r F_x."""
+    for i in range(LANES):
+        relative = block.relative[i]
+        current = motor_current(
+            block.resistance_inverse[i], block.back_emf[i], block.current_limit[i], block.voltage[i], relative
+        )
+        torque = gear_torque(block.ratio[i], block.efficiency[i], block.torque_constant[i] * current, relative)
+        friction, rate = lugre(
+            block.sigma0[i], block.sigma1[i], block.sigma2[i], block.coulomb[i], block.static[i],
+            block.v_stribeck[i], block.k_v[i], block.continuous[i], block.z[i], relative, dt,
+        )  # fmt: skip
+        block.current[i] = current
+        block.torque[i] = torque
+        block.friction[i] = friction
+        block.z_rate[i] = rate
+        block.z[i] += dt * rate
+        block.total[i] = (torque - friction + block.load[i]) * block.free[i]

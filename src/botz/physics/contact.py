@@ -1,0 +1,148 @@
+"""Where a wheel meets the ground ([virtualbotz] section 3.3.4).
+
+The lower half of a rim is cut into slices; each slice's point moves up with the wheel, along the suspension's line b,
+until it lies on the ground. The slice that has to move farthest is the contact. `search_all` looks at every slice in
+every step and is the reference; `search_near` starts from the last contact and finds the same one.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from botz.frames import compiled
+from botz.physics.terrain import height, height_and_slope
+
+NONE = -1.0e9
+"""Deflection of a slice that does not reach the ground, and slice number where there is none."""
+
+
+@compiled
+def deflection_of_point(heights, grid, x, y, z, bx, by, bz, h_min, h_max, tolerance):
+    """The h at which the point (x, y, z) + h b lies on the ground, in [h_min, h_max]; NONE where it hangs above it.
+
+    Regula falsi of eqs. 3.8-3.11 with Illinois' halving, without which one end may stay for ever. Corrected: b_z
+    moves z, b_x and b_y move the place where the ground is sampled; and h goes on past h_sat.
+    """
+    low, high = h_min, h_max
+    gap_low = z + low * bz - height(heights, grid, x + low * bx, y + low * by)
+    if gap_low >= 0.0:
+        return NONE
+    gap_high = z + high * bz - height(heights, grid, x + high * bx, y + high * by)
+    if gap_high <= 0.0:
+        return high
+    middle = low
+    side = 0
+    for _ in range(100):
+        before = middle
+        middle = low + (high - low) * gap_low / (gap_low - gap_high)
+        gap = z + middle * bz - height(heights, grid, x + middle * bx, y + middle * by)
+        if gap == 0.0 or abs(middle - before) < tolerance:
+            break
+        if gap < 0.0:
+            low, gap_low = middle, gap
+            if side == -1:
+                gap_high *= 0.5
+            side = -1
+        else:
+            high, gap_high = middle, gap
+            if side == 1:
+                gap_low *= 0.5
+            side = 1
+    return middle
+
+
+@compiled
+def deflection_near(heights, grid, x, y, z, bx, by, bz, start, h_min, h_max, tolerance):
+    """`deflection_of_point` by Newton's method from a deflection near by: the ground of one cell is nearly a plane."""
+    h = start
+    for _ in range(12):
+        ground, fx, fy = height_and_slope(heights, grid, x + h * bx, y + h * by)
+        change = (ground - z - h * bz) / (bz - fx * bx - fy * by)
+        h += change
+        if abs(change) < tolerance:
+            return h if h_min < h <= h_max else (NONE if h <= h_min else h_max)
+        h = min(max(h, h_min - 0.01), h_max)
+    return deflection_of_point(heights, grid, x, y, z, bx, by, bz, h_min, h_max, tolerance)
+
+
+@compiled
+def search_all(
+    # parameters: the ground; sine and cosine of the slices' angles γ from the lowest point outwards; radius
+    heights, grid, sines, cosines, radius,
+    # parameters: range and tolerance of h, cosine of the angle from which on the ground is a wall
+    h_min, h_max, tolerance, cos_blocked,
+    # state in: centre of the rim with the suspension at rest, forward and up axis of the chassis
+    x, y, z, nx, ny, nz, bx, by, bz,
+):  # -> contact slice, its h; wall slice, its depth  # fmt: skip
+    """Every slice. Ground whose normal stands more than the blocked angle from b is a wall: not a place to roll on,
+    but one that pushes back; its depth is measured along its normal."""
+    best, best_h = -1, NONE
+    wall, depth = -1, 0.0
+    for k in range(sines.size):
+        forward, down = radius * sines[k], radius * cosines[k]
+        px = x + forward * nx - down * bx
+        py = y + forward * ny - down * by
+        pz = z + forward * nz - down * bz
+        h = deflection_of_point(heights, grid, px, py, pz, bx, by, bz, h_min, h_max, tolerance)
+        if h > best_h or h > 0.0:
+            ground, fx, fy = height_and_slope(heights, grid, px + h * bx, py + h * by)
+            b_n = (bz - fx * bx - fy * by) / sqrt(1.0 + fx * fx + fy * fy)
+            if b_n >= cos_blocked:
+                if h > best_h:
+                    best, best_h = k, h
+            else:
+                # The way along b is long before a steep wall, the way along its normal is short.
+                deep = h * b_n
+                if h >= h_max or b_n <= 0.0:
+                    ground, fx, fy = height_and_slope(heights, grid, px, py)
+                    deep = (ground - pz) / sqrt(1.0 + fx * fx + fy * fy)
+                if deep > depth:
+                    wall, depth = k, deep
+    return best, best_h, wall, depth
+
+
+@compiled
+def search_near(
+    # parameters as for search_all
+    heights, grid, sines, cosines, radius, h_min, h_max, tolerance,
+    # state in: last contact slice (-1: none) and its h, centre of the rim, axes
+    last, last_h, x, y, z, nx, ny, nz, bx, by, bz,
+):  # -> contact slice (-1: none), its h, smallest height of the other slices above the ground  # fmt: skip
+    """The same contact where no ground is a wall: one look at each slice at the last contact's deflection.
+
+    A slice that hangs above the ground there needs less deflection and cannot be the contact; one below it is solved
+    and becomes the measure for the rest. As long as no slice can have moved by the height that is returned, the
+    contact stays with its slice, and no search is needed.
+    """
+    best, best_h = -1, h_min
+    if last >= 0:
+        forward, down = radius * sines[last], radius * cosines[last]
+        h = deflection_near(
+            heights, grid, x + forward * nx - down * bx, y + forward * ny - down * by, z + forward * nz - down * bz,
+            bx, by, bz, last_h, h_min, h_max, tolerance,
+        )  # fmt: skip
+        if h > h_min:
+            best, best_h = last, h
+    margin = 1.0e9
+    for k in range(sines.size):
+        if k == best:
+            continue
+        forward, down = radius * sines[k], radius * cosines[k]
+        px = x + forward * nx - down * bx
+        py = y + forward * ny - down * by
+        pz = z + forward * nz - down * bz
+        gap = pz + best_h * bz - height(heights, grid, px + best_h * bx, py + best_h * by)
+        if gap < 0.0:
+            h = deflection_near(heights, grid, px, py, pz, bx, by, bz, best_h, h_min, h_max, tolerance)
+            if h > best_h:
+                if best >= 0:
+                    # The contact so far becomes one of the others.
+                    forward, down = radius * sines[best], radius * cosines[best]
+                    qx = x + forward * nx - down * bx + h * bx
+                    qy = y + forward * ny - down * by + h * by
+                    qz = z + forward * nz - down * bz + h * bz
+                    margin = min(margin, qz - height(heights, grid, qx, qy))
+                best, best_h = k, h
+                continue
+        margin = min(margin, gap)
+    return best, best_h, max(margin, 0.0)

@@ -1,0 +1,60 @@
+"""The ground as a regular grid of heights ([virtualbotz] section 3.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from botz.frames import compiled, record
+
+GRID = record(
+    # where the grid lies; cells per metre; the last row and column
+    x_min=np.float64, y_min=np.float64, cells_x=np.float64, cells_y=np.float64, last_x=np.int64, last_y=np.int64,
+)  # fmt: skip
+
+
+@compiled
+def height(heights, grid, x, y):
+    """[virtualbotz] eqs. 3.3-3.5: linear along x at both neighbours in y, then linear along y.
+
+    Outside the grid the height at its edge goes on.
+    """
+    u = min(max((x - grid.x_min) * grid.cells_x, 0.0), float(grid.last_x))
+    v = min(max((y - grid.y_min) * grid.cells_y, 0.0), float(grid.last_y))
+    i = min(int(u), grid.last_x - 1)
+    j = min(int(v), grid.last_y - 1)
+    u -= i
+    v -= j
+    z1 = heights[i, j] + (heights[i + 1, j] - heights[i, j]) * u
+    z2 = heights[i, j + 1] + (heights[i + 1, j + 1] - heights[i, j + 1]) * u
+    return z1 + (z2 - z1) * v
+
+
+@compiled
+def height_and_slope(heights, grid, x, y):  # -> height, ∂f/∂x, ∂f/∂y
+    """The same with its gradient; outside, the height does not change across the edge."""
+    a = (x - grid.x_min) * grid.cells_x
+    b = (y - grid.y_min) * grid.cells_y
+    u = min(max(a, 0.0), float(grid.last_x))
+    v = min(max(b, 0.0), float(grid.last_y))
+    i = min(int(u), grid.last_x - 1)
+    j = min(int(v), grid.last_y - 1)
+    inside_x = 1.0 if a == u else 0.0
+    inside_y = 1.0 if b == v else 0.0
+    u -= i
+    v -= j
+    z00 = heights[i, j]
+    z01 = heights[i, j + 1]
+    rise_1 = heights[i + 1, j] - z00
+    rise_2 = heights[i + 1, j + 1] - z01
+    z1 = z00 + rise_1 * u
+    z2 = z01 + rise_2 * u
+    fx = (rise_1 + (rise_2 - rise_1) * v) * grid.cells_x * inside_x
+    fy = (z2 - z1) * grid.cells_y * inside_y
+    return z1 + (z2 - z1) * v, fx, fy
+
+
+@compiled
+def is_inside(grid, x, y):
+    u = (x - grid.x_min) * grid.cells_x
+    v = (y - grid.y_min) * grid.cells_y
+    return 0.0 <= u <= grid.last_x and 0.0 <= v <= grid.last_y

@@ -1,0 +1,1 @@
+"""What the world looks like: height grids of terrains."""
