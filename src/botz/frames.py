@@ -15,18 +15,21 @@ compiled = njit(error_model="numpy", no_cfunc_wrapper=True, fastmath={"contract"
 """For equations: called by compiled loops, which keep them as parts of themselves, and by tests. Of the fast-math flags
 it has `contract` alone: a product and a sum may share one rounding; infinities and NaN stay what they are."""
 
+inlined = njit(error_model="numpy", no_cfunc_wrapper=True, fastmath={"contract"}, forceinline=True)
+"""The same for small functions inside loops over lanes: a call that stays a call keeps a loop from becoming vector code."""
+
 
 def record(**fields: Any) -> np.dtype:
     """A record type whose elements give their fields as attributes, in compiled code and in Python alike."""
     return np.dtype((np.record, np.dtype(list(fields.items()), align=True)))
 
 
-@compiled
+@inlined
 def cross(ax, ay, az, bx, by, bz):
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@compiled
+@inlined
 def dot(ax, ay, az, bx, by, bz):
     return ax * bx + ay * by + az * bz
 
@@ -52,7 +55,7 @@ def quaternion_rate(w, x, y, z, p, q, r):  # -> derivative, four numbers
     )
 
 
-@compiled
+@inlined
 def compensated_sum(total, lost, term):  # -> total, lost
     """`total + term` with what rounding takes kept in `lost` for the next time (Kahan).
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOMS_WITHOUT_KERNELS = {"scenario", "control", "record", "run", "view", "links", "cli", "verify", "bench"}
+ROOMS_WITHOUT_KERNELS = {"scenario", "scene", "control", "record", "run", "view", "links", "cli", "verify", "bench"}
 """Edits in these do not touch compiled code; a test checks that no kernel lives there."""
 ROOM_NEEDED = 4 << 20
 """Bytes that a new cache must have room for: Numba does not forgive a disk that fills up while it saves."""
@@ -119,7 +119,7 @@ def announce(engine: str) -> None:
     """Before the first kernels of an engine run: say why it takes a while, once for each source."""
     if FOLDER is None or (FOLDER / f"{engine}.ready").exists():
         return
-    text = f"botz: compiling the kernels of '{engine}', once (about ten seconds) …"
+    text = f"botz: compiling the kernels of '{engine}', once (half a minute) …"
     if not LASTING:
         why = "no writable cache folder (set BOTZ_CACHE_DIR)"
         text = f"botz: compiling the kernels of '{engine}' for this run only: {why}"

@@ -78,7 +78,7 @@ def replay_recording(recording: Recording) -> ReplayResult:
     rows = RowBuffer(simulation, strides, kept)
     rows.add_present()
     position = 0
-    while simulation.step_number < last:
+    while simulation.step_number < last and not simulation.ended:
         while position < len(commands) and commands[position][0] <= simulation.step_number:
             _, robot, value = commands[position]
             simulation.apply_raw(robot, value, "recording")

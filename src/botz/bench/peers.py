@@ -8,11 +8,12 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from typing import Any
 
 from botz import kernel_cache
 from botz.errors import BotzError
 
-PACKAGES = {"ir-sim": "ir-sim==2.12.0"}
+PACKAGES = {"ir-sim": "ir-sim==2.12.0", "mujoco": "mujoco==4.0.0", "pybullet": "pybullet==3.2.7"}
 """What is installed for each peer."""
 PATIENCE = 600
 """Longest that a peer may take [s]."""
@@ -33,14 +34,18 @@ def install() -> None:
         venv.create(folder(), with_pip=True, clear=True)
     for name, package in PACKAGES.items():
         print(f"botz: installing {name} for comparison", file=sys.stderr)
-        command = [str(interpreter()), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
+        options = ["--quiet", "--disable-pip-version-check", "--only-binary=:all:"]  # compiling one takes a compiler
+        command = [str(interpreter()), "-m", "pip", "install", *options, package]
         done = subprocess.run(command, stdout=sys.stderr, check=False)
         if done.returncode:
             print(f"botz: {name} could not be installed; it is left out", file=sys.stderr)
 
 
-def measure(script: str) -> tuple[float | None, str]:
-    """The number that a peer's script prints as {"value": …}, or None and why there is none."""
+def measure(script: str, case: Any = None) -> tuple[float | None, str]:
+    """The number that a peer's script prints as {"value": …}, or None and why there is none.
+
+    `case` is what to measure: the script gets it as JSON in its first argument.
+    """
     if not interpreter().exists():
         return None, "not installed; botz bench --peers installs it"
     path = Path(__file__).parent / "peer_scripts" / script
@@ -48,7 +53,7 @@ def measure(script: str) -> tuple[float | None, str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     try:
         done = subprocess.run(
-            [str(interpreter()), str(path)],
+            [str(interpreter()), str(path), *([] if case is None else [json.dumps(case)])],
             env={**environment, "MPLBACKEND": "Agg"},
             capture_output=True,
             text=True,

@@ -38,9 +38,9 @@ def duration(metric: str, value: float, unit: str, *, target: float | None = Non
 
 
 def benches() -> dict[str, Callable[[], list[Result]]]:
-    from botz.bench import kinematics
+    from botz.bench import kinematics, vehicle
 
-    return {"kinematics": kinematics.run}
+    return {"kinematics": kinematics.run, "vehicle": vehicle.run}
 
 
 def run(name: str) -> dict[str, Any]:

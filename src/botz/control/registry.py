@@ -13,7 +13,7 @@ from typing import Any
 
 from botz.control.base import Controller
 from botz.errors import ControllerError, InputError, Problem
-from botz.scenario import schema
+from botz.scenario import schema, vehicle
 from botz.scenario.names import closest
 
 
@@ -43,6 +43,14 @@ def build(spec: schema.Controller, *, allow_user_code: bool, name: str = "") -> 
             from botz.control.trajectory import Trajectory
 
             return Trajectory(spec)
+        case vehicle.WheelSpeedController():
+            from botz.control.wheel_speed import WheelSpeed
+
+            return WheelSpeed(spec)
+        case vehicle.FollowWaypointsController():
+            from botz.control.vehicle_waypoints import VehicleWaypoints
+
+            return VehicleWaypoints(spec)
         case schema.UserController():
             return _user_controller(spec, allow_user_code, f"controllers.{name}." if name else "")
         case _:

@@ -16,7 +16,9 @@ from botz.scenario.names import closest
 from botz.scenario.schema import TableController
 
 TIME = "time"
-TWIST = {"twist.vx": 0, "twist.vy": 1, "twist.yaw_rate": 2}
+MOTIONS = {"twist": ("vx", "vy", "yaw_rate"), "tank": ("left", "right"), "drive": ("forward", "turn")}
+"""Commands for a robot as a whole, and their parts: a column `twist.vx` is the first part of `twist`."""
+PARTS = {f"{motion}.{part}": (motion, i) for motion, parts in MOTIONS.items() for i, part in enumerate(parts)}
 LARGEST_FILE = 200_000_000
 """Bytes: more is a mistake, or does not belong into a table of text."""
 MOST_PROBLEMS = 20
@@ -31,7 +33,7 @@ class Table:
         columns = read_columns(self._file, required=(TIME,))
         self._time = columns.pop(TIME)
         if not columns:
-            choices = ", ".join(TWIST)
+            choices = ", ".join(PARTS)
             raise InputError(
                 Problem(f"no column besides 'time'; add commands, as {choices} or left/speed", file=self._file)
             )
@@ -39,18 +41,32 @@ class Table:
         self._values = np.column_stack(list(columns.values()))
 
     def reset(self, setup: ControllerSetup) -> None:
+        layout = dict(setup.engine.command_layout(setup.robot))
+        motions = [motion for motion, parts in MOTIONS.items() if layout.get(motion) == len(parts)]
         known = [channel.local_name for channel in setup.inputs]
+        known += [column for column, (motion, _) in PARTS.items() if motion in motions]
         problems = [
             Problem(
-                f"column {name!r} is no command of robot {setup.robot!r}{closest(name, [*known, *TWIST])}",
+                f"column {name!r} is no command of robot {setup.robot!r}{closest(name, known)}",
                 file=self._file,
                 line=1,
             )
             for name in self._names
-            if name not in TWIST and name not in known
+            if name not in known
         ]
+        if not problems:
+            problems = self._rivals()
         if problems:
             raise InputError(problems)
+
+    def _rivals(self) -> list[Problem]:
+        """Two commands for the robot as a whole: one would undo the other."""
+        given = [name for name in self._names if name in PARTS]
+        return [
+            Problem(f"column {name!r} beside {given[0]!r}: use one kind of command", file=self._file, line=1)
+            for name in given
+            if PARTS[name][0] != PARTS[given[0]][0]
+        ]
 
     def update(self, t: float, measured: Measured) -> dict[str, Any] | None:
         # Half a nanosecond of tolerance: the time of a step may be rounded down below the time of its row.
@@ -62,11 +78,10 @@ class Table:
             fraction = (t - self._time[index]) / (self._time[index + 1] - self._time[index])
             values = values + max(0.0, fraction) * (self._values[index + 1] - values)
         command: dict[str, Any] = {}
-        twist = [0.0, 0.0, 0.0]
         for name, value in zip(self._names, values.tolist(), strict=True):
-            if name in TWIST:
-                twist[TWIST[name]] = value
-                command["twist"] = twist
+            if name in PARTS:
+                motion, part = PARTS[name]
+                command.setdefault(motion, [0.0] * len(MOTIONS[motion]))[part] = value
             else:
                 command[name] = value
         return command

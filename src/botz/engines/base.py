@@ -170,6 +170,10 @@ class Engine(ABC):
     inputs: np.ndarray
     """Present values of the raw commands; the loop writes them between steps."""
     views: tuple[RosView, ...] = ()
+    ended: str = ""
+    """Why the world came to an end during the last `advance`, as a robot that left it; empty while it goes on."""
+    steps_taken: int = 0
+    """How many steps that `advance` took, where it ended before the last one."""
 
     @abstractmethod
     def reset(self, rng: np.random.Generator) -> None:

@@ -130,7 +130,7 @@ class VehicleEngine(Engine):
         )
         if taken < n or (self.ground.outside == "end" and finite and self._outside()):
             self.ended = f"{self._outside()} left the terrain"
-            self.ended_after = taken
+            self.steps_taken = taken
         return bool(finite)
 
     def _outside(self) -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from botz.frames import compiled
+from botz.frames import inlined
 
 BLEND_SPEED = 0.1
 """Speed of the wheel over which the gear's loss changes sides [rad/s]."""
 
 
-@compiled
+@inlined
 def motor_current(resistance_inverse, back_emf, limit, voltage, speed):
     """I = (V − K_e ω)/R within the driver's limit; the inductance is left out: its time constant is under 1 ms."""
     return min(max((voltage - back_emf * speed) * resistance_inverse, -limit), limit)
 
 
-@compiled
+@inlined
 def gear_torque(ratio, efficiency, torque, wheel_speed):
     """Torque at the wheel of a motor's torque. The gear takes its share of the power whichever way it flows.
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from botz.frames import compiled
+from botz.frames import inlined
 from botz.physics.polynomials import PI, atan_of, exp_of
 
 
-@compiled
+@inlined
 def stribeck(coulomb, static, v_stribeck, v):
     """σ₀ f_s of eq. 3.41: the friction of slow steady motion, static at rest and Coulomb beyond v_stribeck."""
     ratio = v / v_stribeck
     return coulomb + (static - coulomb) * exp_of(-ratio * ratio)
 
 
-@compiled
+@inlined
 def lugre(
     # parameters; `continuous` is 1 for the source's form and 0 for the plain one
     sigma0, sigma1, sigma2, coulomb, static, v_stribeck, k_v, continuous,

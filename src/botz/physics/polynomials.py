@@ -7,14 +7,14 @@ arctangent 4e-16, exponential 1e-13 of its value.
 
 from __future__ import annotations
 
-from botz.frames import compiled
+from botz.frames import inlined
 
 PI = 3.141592653589793
 HALF_PI = 1.5707963267948966
 QUARTER_PI = 0.7853981633974483
 
 
-@compiled
+@inlined
 def sin_of(x):
     """sin x for |x| ≤ 3π/2: reflected into [−π/2, π/2], there x + x³ p(x²) with p by Chebyshev's nodes."""
     if x > HALF_PI:
@@ -32,13 +32,13 @@ def sin_of(x):
     return x + x * s * p
 
 
-@compiled
+@inlined
 def cos_of(x):
     """cos x for 0 ≤ x ≤ 2π."""
     return sin_of(HALF_PI - x)
 
 
-@compiled
+@inlined
 def atan_of(x):
     """arctan x: |x| beyond tan 67.5° by its reciprocal, above tan 22.5° turned back by 45°, one division for both."""
     a = abs(x)
@@ -62,7 +62,7 @@ def atan_of(x):
     return angle if x >= 0.0 else -angle
 
 
-@compiled
+@inlined
 def exp_of(x):
     """exp x for x ≤ 0: by a polynomial at x/64, squared six times. Below −40 it stays at exp(−40) = 4e-18."""
     r = max(x, -40.0) * 0.015625

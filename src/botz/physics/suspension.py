@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from botz.frames import compiled
+from botz.frames import inlined
 
 
-@compiled
+@inlined
 def suspension_force(
     # parameters
     stiffness, damping, travel, progression,
@@ -20,7 +20,7 @@ def suspension_force(
     return max(stiffness * h + progression * beyond * beyond + damping * dh, 0.0) if h > 0.0 else 0.0
 
 
-@compiled
+@inlined
 def suspension_energy(stiffness, travel, progression, h):
     """What the spring holds: the integral of its force."""
     pressed = max(h, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from botz.frames import compiled, record
+from botz.frames import inlined, record
 
 GRID = record(
     # where the grid lies; cells per metre; the last row and column
@@ -12,7 +12,7 @@ GRID = record(
 )  # fmt: skip
 
 
-@compiled
+@inlined
 def height(heights, grid, x, y):
     """[virtualbotz] eqs. 3.3-3.5: linear along x at both neighbours in y, then linear along y.
 
@@ -29,7 +29,7 @@ def height(heights, grid, x, y):
     return z1 + (z2 - z1) * v
 
 
-@compiled
+@inlined
 def height_and_slope(heights, grid, x, y):  # -> height, ∂f/∂x, ∂f/∂y
     """The same with its gradient; outside, the height does not change across the edge."""
     a = (x - grid.x_min) * grid.cells_x
@@ -53,7 +53,7 @@ def height_and_slope(heights, grid, x, y):  # -> height, ∂f/∂x, ∂f/∂y
     return z1 + (z2 - z1) * v, fx, fy
 
 
-@compiled
+@inlined
 def is_inside(grid, x, y):
     u = (x - grid.x_min) * grid.cells_x
     v = (y - grid.y_min) * grid.cells_y

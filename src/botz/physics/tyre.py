@@ -10,74 +10,74 @@ from __future__ import annotations
 
 from math import sqrt
 
-from botz.frames import compiled
+from botz.frames import inlined
 from botz.physics.polynomials import atan_of, cos_of, exp_of, sin_of
 
 
-@compiled
+@inlined
 def magic_shape(b, c, e, x):
     """Eq. 3.28 over D: sin[C arctan{Bx − E(Bx − arctan Bx)}]; x in percent or degrees."""
     bx = b * x
     return sin_of(c * atan_of(bx - e * (bx - atan_of(bx))))
 
 
-@compiled
+@inlined
 def peak_of_load(a1, a2, load):
     """D of eq. 3.31 [N] at a load in kN."""
     return (a1 * load + a2) * load
 
 
-@compiled
+@inlined
 def curvature_of_load(a6, a7, a8, load):
     """E of eq. 3.34."""
     return (a6 * load + a7) * load + a8
 
 
-@compiled
+@inlined
 def longitudinal_stiffness(a3, a4, a5, load):
     """BCD of eq. 3.32, of F_x and of M_z [N per percent, N·m per degree]."""
     return (a3 * load + a4) * load * exp_of(-a5 * load)
 
 
-@compiled
+@inlined
 def lateral_stiffness(a3, a4, a5, load):
     """BCD of eq. 3.33, of F_y [N per degree]."""
     return a3 * sin_of(a4 * atan_of(a5 * load))
 
 
-@compiled
+@inlined
 def shape_at(b, c, e, x):
     """cos[C arctan{Bx − E(Bx − arctan Bx)}], the part of eqs. 3.37-3.38 above and below the line."""
     bx = b * x
     return cos_of(c * abs(atan_of(bx - e * (bx - atan_of(bx)))))
 
 
-@compiled
+@inlined
 def combined_weight(b, c, e, shift, x):
     """G of eqs. 3.37-3.38, from 1 without the other slip towards 0. Corrected: the formula reaches −0.09, which would
     drive the slip; it stops at 0."""
     return max(shape_at(b, c, e, x + shift) / shape_at(b, c, e, shift), 0.0)
 
 
-@compiled
+@inlined
 def simple_weight(b, c, x):
     """`combined_weight` with E = 0 and no shift, as the default coefficients have it."""
     return max(cos_of(c * atan_of(abs(b * x))), 0.0)
 
 
-@compiled
+@inlined
 def weight_slope(b1, b2, x):
     """B_xα and B_yκ: b₁ cos(arctan(b₂ x)), without the two functions."""
     return b1 / sqrt(1.0 + b2 * b2 * x * x)
 
 
-@compiled
+@inlined
 def angle_of_sine(s):
     """arcsin s for |s| < 1."""
     return atan_of(s / sqrt(max(1.0 - s * s, 1e-12)))
 
 
-@compiled
+@inlined
 def deflection_rate(
     # parameter: the relaxation length
     sigma,
@@ -92,7 +92,7 @@ def deflection_rate(
     return (-v_slip - decay * u) / (1.0 + dt * decay)
 
 
-@compiled
+@inlined
 def slip_cap(peak, steady, v_roll, v_park):
     """Largest slip that the tread may hold: that of the peak at rest, so that a vehicle that slid and turns back finds
     its grip at once; from twice the parking speed on the steady slip, as the Magic Formula has it."""
@@ -100,7 +100,7 @@ def slip_cap(peak, steady, v_roll, v_park):
     return peak + max(steady - peak, 0.0) * moving
 
 
-@compiled
+@inlined
 def onto_ellipse(peak_x, peak_y, fx, fy):  # -> fx, fy
     """Forces scaled back onto the friction ellipse where they left it (combined slip exceeds it by up to 14 %)."""
     x, y = fx / peak_x, fy / peak_y
@@ -108,7 +108,7 @@ def onto_ellipse(peak_x, peak_y, fx, fy):  # -> fx, fy
     return fx / excess, fy / excess
 
 
-@compiled
+@inlined
 def load_of_balance(force, b_n, b_friction):
     """Normal force of a massless wheel from its suspension's force: N (n̂·b + f·b) = F_susp, with the friction per load
     f ([virtualbotz] eqs. 3.14-3.15 in three dimensions).

@@ -405,7 +405,7 @@ class FollowWaypointsController(Controller):
     """Largest speed and yaw rate."""
     gains: WheelSpeeds = WheelSpeeds()
     """Of the wheel speed control."""
-    yaw_gain: Number = Field(default=1.0, ge=0)
+    yaw_gain: Number = Field(default=2.0, ge=0)
     """Skidding wheels turn less than rolling ones: how much of the missing yaw rate is added to the wheels' command."""
 
 

@@ -57,7 +57,7 @@ def run_loop(
     clock: RealTimeClock | None = None,
     hooks: LoopHooks | None = None,
 ) -> bool:
-    """Run to step `until`; returns False where it was asked to stop before."""
+    """Run to step `until`, or to where the world ends; returns False where it was asked to stop before."""
     hooks = hooks or LoopHooks()
     simulation.on_command = sink.write_command
     rows = RowBuffer(simulation, strides, sink)
@@ -93,6 +93,9 @@ def run_loop(
             if n == longest:
                 longest = max(1, min(1 << 22, int(n * min(4.0, CHUNK_SECONDS / max(now - began, 1e-6)))))
             rows.write_if_due(now)
+            if simulation.ended:
+                sink.write_log(simulation.step_number, "warning", f"the run ends here: {simulation.ended}")
+                return True
 
             late = clock.wait_for(simulation.step_number) if clock is not None else 0.0
             if hooks.publish is not None:
@@ -149,6 +152,9 @@ class RowBuffer:
             self._steps[self._count : end] = np.arange(first, first + kept * self.every, self.every)
         try:
             self.simulation.advance(n, self.every, self._rows[self._count : end])
+            if self.simulation.ended:
+                reached = self._steps[self._count : end] <= self.simulation.step_number
+                end = self._count + int(reached.sum())
         except DivergedError as error:
             end = self._count + int((self._steps[self._count : end] < error.step).sum())
             raise

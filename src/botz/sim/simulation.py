@@ -118,7 +118,7 @@ class Simulation:
             self.apply(robot, command, "caller")
             self._by_hand.add(robot)
         end = self.step_number + int(n)
-        while self.step_number < end:
+        while self.step_number < end and not self.ended:
             self.expire_commands()
             self.update_controllers()
             self.advance(min(end - self.step_number, self.steps_to_update(), LONGEST_CALL), 0, self._row[np.newaxis])
@@ -230,7 +230,12 @@ class Simulation:
         self.engine.keep()
         if not self.engine.advance(self.step_number, n, record_every, rows):
             raise self._diverged(n)
-        self.step_number += n
+        self.step_number += self.engine.steps_taken if self.engine.ended else n
+
+    @property
+    def ended(self) -> str:
+        """Why the run came to its end before its time, as a robot that left the terrain; empty while it goes on."""
+        return self.engine.ended
 
     def _diverged(self, n: int) -> DivergedError:
         """Go back and find the first step and channel that are not finite. What is not finite stays so, which allows
