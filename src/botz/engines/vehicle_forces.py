@@ -8,7 +8,9 @@ from botz.frames import compiled, cross, rotation_of
 from botz.physics.axle_block import axle_speeds, axle_torques, battery_sums, set_voltages, spin_momentum
 from botz.physics.penalty import penalty_force
 from botz.physics.terrain import height, height_and_slope
-from botz.physics.wheel_block import LANES, add_walls, contact_motion, find_contacts, place_wheels, sum_wheels, tyre_forces
+from botz.physics.wheel_block import LANES, contact_motion, place_wheels, sum_wheels
+from botz.physics.wheel_contact import add_walls, find_contacts
+from botz.physics.wheel_tyres import tyre_forces
 
 
 @compiled

@@ -24,8 +24,11 @@ def height(heights, grid, x, y):
     j = min(int(v), grid.last_y - 1)
     u -= i
     v -= j
-    z1 = heights[i, j] + (heights[i + 1, j] - heights[i, j]) * u
-    z2 = heights[i, j + 1] + (heights[i + 1, j + 1] - heights[i, j + 1]) * u
+    # Numbers without sign, so that no test for negative indices (counted from the end) comes with each.
+    i1, j1 = np.uint64(i + 1), np.uint64(j + 1)
+    i0, j0 = np.uint64(i), np.uint64(j)
+    z1 = heights[i0, j0] + (heights[i1, j0] - heights[i0, j0]) * u
+    z2 = heights[i0, j1] + (heights[i1, j1] - heights[i0, j1]) * u
     return z1 + (z2 - z1) * v
 
 
@@ -42,10 +45,12 @@ def height_and_slope(heights, grid, x, y):  # -> height, ∂f/∂x, ∂f/∂y
     inside_y = 1.0 if b == v else 0.0
     u -= i
     v -= j
-    z00 = heights[i, j]
-    z01 = heights[i, j + 1]
-    rise_1 = heights[i + 1, j] - z00
-    rise_2 = heights[i + 1, j + 1] - z01
+    i1, j1 = np.uint64(i + 1), np.uint64(j + 1)
+    i0, j0 = np.uint64(i), np.uint64(j)
+    z00 = heights[i0, j0]
+    z01 = heights[i0, j1]
+    rise_1 = heights[i1, j0] - z00
+    rise_2 = heights[i1, j1] - z01
     z1 = z00 + rise_1 * u
     z2 = z01 + rise_2 * u
     fx = (rise_1 + (rise_2 - rise_1) * v) * grid.cells_x * inside_x

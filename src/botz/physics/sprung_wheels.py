@@ -1,0 +1,23 @@
+"""Four sprung wheels on a body, whoever moves that body: all of their stages in one call."""
+
+from __future__ import annotations
+
+from botz.frames import compiled
+from botz.physics.wheel_block import contact_motion, place_wheels, sum_wheels
+from botz.physics.wheel_contact import add_walls, find_contacts
+from botz.physics.wheel_tyres import tyre_forces
+
+
+@compiled
+def wheel_forces(block, body, heights, grid, sines, cosines, cos_blocked, plain, dt):
+    """All that four wheels do to the body that carries them; `omega` of the block are their absolute speeds.
+
+    dt is the step over which the treads' deflections go (0: they stay, and only their rates are found).
+    """
+    place_wheels(block, body)
+    find_contacts(block, body, heights, grid, sines, cosines, cos_blocked, plain)
+    contact_motion(block, body)
+    tyre_forces(block, dt)
+    sum_wheels(block, body)
+    if plain:
+        add_walls(block, body, heights, grid, sines, cosines, dt)

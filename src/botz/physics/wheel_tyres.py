@@ -1,0 +1,221 @@
+"""The tyres of a block of wheels: forces on the ground, in balance with the suspension."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from botz.frames import compiled
+from botz.physics import tyre
+from botz.physics.polynomials import sin_of
+from botz.physics.wheel_block import COULOMB, GRAVITY, LANES, MAGIC
+
+DEGREES = 57.29577951308232
+
+
+@compiled
+def tyre_forces(block, dt):
+    if block.any_magic:
+        magic_tyres(block, dt)
+    if block.any_coulomb:
+        coulomb_tyres(block, dt)
+
+
+@compiled
+def coulomb_tyres(block, dt):
+    """Eqs. 3.16-3.22 in three dimensions: a spring while it sticks, μ* N against the slip once it has broken loose.
+
+    Corrected: the limits hold whenever F_susp > 0 (the source's case 1 lifts wheels that friction would hold), and
+    bound the whole force, √(F_x² + F_y²) ≤ μ N. Sticking, the spring finds F_x = (τ − I V̇_x/r)/r by itself.
+    """
+    for i in range(LANES):
+        if block.kind[i] != COULOMB:
+            continue
+        spring = block.spring[i]
+        k = block.tread_stiffness[i]
+        c = 2.0 * block.tread_damping[i] * sqrt(k * spring / GRAVITY)
+        rate_x = -(block.v_x[i] - block.omega[i] * block.radius[i])
+        rate_y = -block.v_y[i]
+        x, y = block.u_x[i] + dt * rate_x, block.u_y[i] + dt * rate_y
+        fx, fy = k * x + c * rate_x, k * y + c * rate_y
+        b_n, b_t, b_l = block.b_n[i], block.b_t[i], block.b_l[i]
+        load = (spring - fx * b_t - fy * b_l) / b_n
+        size = sqrt(fx * fx + fy * fy)
+        sliding = 0.0
+        limit = block.mu_static[i] if block.sliding[i] == 0.0 else block.mu_dynamic[i]
+        if size > limit * max(load, 0.0):
+            sliding = 1.0
+            ex, ey = fx / max(size, 1e-300), fy / max(size, 1e-300)
+            mu = block.mu_dynamic[i]
+            load = tyre.load_of_balance(spring, b_n, mu * (ex * b_t + ey * b_l))
+            fx, fy = mu * load * ex, mu * load * ey
+            x, y = fx / k, fy / k
+        if spring == 0.0:
+            x, y, fx, fy, load, sliding = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        if dt > 0.0:
+            block.u_x[i], block.u_y[i], block.sliding[i] = x, y, sliding
+        # Loose, the spring stays where the limit holds it: its rate is that of the limit, which a step settles.
+        block.rate_x[i] = rate_x if sliding == 0.0 else 0.0
+        block.rate_y[i] = rate_y if sliding == 0.0 else 0.0
+        block.force_x[i], block.force_y[i], block.load[i], block.moment_z[i] = fx, fy, load, 0.0
+        speed = max(abs(block.omega[i] * block.radius[i]), abs(block.v_x[i]), 1e-9)
+        block.kappa[i] = rate_x / speed
+        block.alpha[i] = tyre.angle_of_sine(block.v_y[i] / max(sqrt(block.v_x[i] ** 2 + block.v_y[i] ** 2), 1e-9))
+
+
+@compiled
+def magic_tyres(block, dt):
+    """Eqs. 3.25-3.38 with deflections of the tread for the slips; load and forces in balance along the suspension.
+
+    The balance starts from the last step's friction per load and repeats until it changes no load by more than 1e-5:
+    the coefficients follow the load more slowly still. Without a step (Runge-Kutta's stages) it repeats to the end, for
+    what is left of it would spoil the method's order.
+    """
+    for i in range(LANES):
+        ratio = block.ratio_x[i] * block.b_t[i] + block.ratio_y[i] * block.b_l[i]
+        guess = tyre.load_of_balance(block.spring[i], block.b_n[i], ratio)
+        block.load[i] = guess if block.kind[i] == MAGIC else block.load[i]
+    tyre_coefficients(block)
+    advance_treads(block, dt)
+    combined_weights(block)
+    tolerance = 1e-5 if dt > 0.0 else 1e-13
+    for _ in range(20):
+        magic_forces(block)
+        worst = 0.0
+        for i in range(LANES):
+            worst = max(worst, abs(block.change[i]))
+        if not worst > tolerance:
+            break
+        tyre_coefficients(block)
+    if block.any_aligning:
+        aligning_moments(block)
+
+
+@compiled
+def tyre_coefficients(block):
+    """D, BCD and E of eqs. 3.31-3.34 for F_x and F_y at the present loads."""
+    for i in range(LANES):
+        load = min(max(block.load[i], 1e-3), block.largest_load[i]) * 1e-3
+        scale, stiffer = block.friction_scale[i], block.stiffness_scale[i]
+        block.d_x[i] = tyre.peak_of_load(block.xa1[i], block.xa2[i], load) * scale
+        block.d_y[i] = tyre.peak_of_load(block.ya1[i], block.ya2[i], load) * scale
+        block.k_x[i] = tyre.longitudinal_stiffness(block.xa3[i], block.xa4[i], block.xa5[i], load) * stiffer
+        block.k_y[i] = tyre.lateral_stiffness(block.ya3[i], block.ya4[i], block.ya5[i], load) * stiffer
+        block.bend_x[i] = tyre.curvature_of_load(block.xa6[i], block.xa7[i], block.xa8[i], load)
+        block.bend_y[i] = tyre.curvature_of_load(block.ya6[i], block.ya7[i], block.ya8[i], load)
+
+
+@compiled
+def advance_treads(block, dt):
+    """Deflections of the tread after dt (0: as they are), their rates, and the slips κ', α' that they stand for."""
+    for i in range(LANES):
+        v_x, v_y = block.v_x[i], block.v_y[i]
+        rolling = block.omega[i] * block.radius[i]
+        magic = block.kind[i] == MAGIC
+        touching = block.spring[i] > 0.0
+        peak_slip = 0.01 * block.peak_x[i] * block.c_x[i] * block.d_x[i] / block.k_x[i]
+        v_roll = max(abs(rolling), abs(v_x))
+        v_slip = v_x - rolling
+        u, sigma, park = block.u_x[i], block.sigma_x[i], block.v_park[i]
+        rate = tyre.deflection_rate(sigma, u, v_slip, v_roll, dt)
+        cap = tyre.slip_cap(peak_slip, abs(v_slip) / max(v_roll, 1e-9), v_roll, park) * sigma
+        new = min(max(u + dt * rate, -cap), cap)
+        free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
+        block.u_x[i] = (new if touching else 0.0) if magic else u
+        block.rate_x[i] = rate * free if magic else block.rate_x[i]
+        block.kappa[i] = new / sigma if magic else block.kappa[i]
+
+        peak_sine = sin_of(min(block.peak_y[i] * block.c_y[i] * block.d_y[i] / (block.k_y[i] * DEGREES), 1.5))
+        v_whole = sqrt(v_x * v_x + v_y * v_y)
+        u, sigma = block.u_y[i], block.sigma_y[i]
+        # Against the whole speed the deflection follows the sine of the slip angle, which has no pole sideways.
+        rate = tyre.deflection_rate(sigma, u, v_y, v_whole, dt)
+        cap = tyre.slip_cap(peak_sine, min(abs(v_y) / max(v_whole, 1e-9), 0.9999), v_whole, park) * sigma
+        new = min(max(u + dt * rate, -cap), cap)
+        free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
+        block.u_y[i] = (new if touching else 0.0) if magic else u
+        block.rate_y[i] = rate * free if magic else block.rate_y[i]
+        block.alpha[i] = tyre.angle_of_sine(new / sigma) if magic else block.alpha[i]
+
+
+@compiled
+def combined_weights(block):
+    """G_xα and G_yκ of eqs. 3.37-3.38; the shifts cost as much again and are zero by default."""
+    if block.any_shift:
+        shifted_weights(block)
+    else:
+        simple_weights(block)
+
+
+@compiled
+def simple_weights(block):
+    for i in range(LANES):
+        kappa, alpha = block.kappa[i], block.alpha[i]
+        b_x = tyre.weight_slope(block.b1_x[i], block.b2_x[i], kappa)
+        b_y = tyre.weight_slope(block.b1_y[i], block.b2_y[i], alpha)
+        block.weight_x[i] = tyre.simple_weight(b_x, block.cc_x[i], alpha)
+        block.weight_y[i] = tyre.simple_weight(b_y, block.cc_y[i], kappa)
+
+
+@compiled
+def shifted_weights(block):
+    for i in range(LANES):
+        kappa, alpha = block.kappa[i], block.alpha[i]
+        b_x = tyre.weight_slope(block.b1_x[i], block.b2_x[i], kappa)
+        b_y = tyre.weight_slope(block.b1_y[i], block.b2_y[i], alpha)
+        block.weight_x[i] = tyre.combined_weight(b_x, block.cc_x[i], block.e_x[i], block.shift_x[i], alpha)
+        block.weight_y[i] = tyre.combined_weight(b_y, block.cc_y[i], 0.0, block.shift_y[i], kappa)
+
+
+@compiled
+def magic_forces(block):
+    """F_x, F_y at the present coefficients, then the loads that balance them, and by how much these changed."""
+    for i in range(LANES):
+        d_x, d_y, k_x, k_y = block.d_x[i], block.d_y[i], block.k_x[i], block.k_y[i]
+        c_x, c_y = block.c_x[i], block.c_y[i]
+        fx = d_x * block.weight_x[i] * tyre.magic_shape(k_x / (c_x * d_x), c_x, block.bend_x[i], 100.0 * block.kappa[i])
+        fy = (
+            d_y * block.weight_y[i] * tyre.magic_shape(k_y / (c_y * d_y), c_y, block.bend_y[i], DEGREES * block.alpha[i])
+        )
+        # At rest the tread is a damped spring; its damping is gone at the parking speed.
+        speed = max(abs(block.v_x[i]), abs(block.omega[i] * block.radius[i]), abs(block.v_y[i]))
+        still = max(1.0 - speed / block.v_park[i], 0.0) * block.tread_damping[i]
+        carried = block.load[i] / GRAVITY
+        fx += still * 2.0 * sqrt(100.0 * k_x / block.sigma_x[i] * carried) * block.rate_x[i]
+        fy += still * 2.0 * sqrt(DEGREES * k_y / block.sigma_y[i] * carried) * block.rate_y[i]
+        fx, fy = tyre.onto_ellipse(d_x, d_y, fx, fy)
+        per_load = 1.0 / max(block.load[i], 1e-3)
+        fx *= per_load
+        fy *= per_load
+        new = tyre.load_of_balance(block.spring[i], block.b_n[i], fx * block.b_t[i] + fy * block.b_l[i])
+        magic = block.kind[i] == MAGIC
+        touching = 1.0 if block.spring[i] > 0.0 else 0.0
+        block.change[i] = (new - block.load[i]) / (block.load[i] + 1.0) if magic else 0.0
+        block.force_x[i] = fx * new if magic else block.force_x[i]
+        block.force_y[i] = fy * new if magic else block.force_y[i]
+        block.ratio_x[i] = fx * touching
+        block.ratio_y[i] = fy * touching
+        block.load[i] = new if magic else block.load[i]
+
+
+@compiled
+def aligning_moments(block):
+    """M_z about the contact normal, by the last rows of tables 4 and 5: the lateral force acts behind the contact.
+
+    The formula knows nothing of the yaw rate. Where it would drive the yawing with more power than the lateral slip
+    takes, it gives that much and no more.
+    """
+    for i in range(LANES):
+        load = min(max(block.load[i], 1e-3), block.largest_load[i]) * 1e-3
+        scale = block.friction_scale[i]
+        peak = min(tyre.peak_of_load(block.ma1[i], block.ma2[i], load), -1e-12)
+        stiffness = tyre.longitudinal_stiffness(block.ma3[i], block.ma4[i], block.ma5[i], load)
+        e = tyre.curvature_of_load(block.ma6[i], block.ma7[i], block.ma8[i], load)
+        c = block.c_m[i]
+        moment = peak * scale * tyre.magic_shape(stiffness / (c * peak), c, e, DEGREES * block.alpha[i])
+        v_x = block.v_x[i]
+        moment *= block.weight_y[i] * v_x / (abs(v_x) + block.v_park[i])
+        power = moment * block.spin_n[i]
+        allowed = max(-block.force_y[i] * block.v_y[i], 0.0)
+        share = min(1.0, allowed / max(power, 1e-300)) if power > 0.0 else 1.0
+        turning = block.kind[i] == MAGIC and block.spring[i] > 0.0
+        block.moment_z[i] = moment * share if turning else 0.0
