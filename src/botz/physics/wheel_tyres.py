@@ -76,7 +76,8 @@ def magic_tyres(block, dt):
         block.load[i] = guess if block.kind[i] == MAGIC else block.load[i]
     tyre_coefficients(block)
     advance_treads(block, dt)
-    combined_weights(block)
+    if block.any_shift:
+        shifted_weights(block)
     tolerance = 1e-5 if dt > 0.0 else 1e-13
     for _ in range(20):
         magic_forces(block)
@@ -106,7 +107,8 @@ def tyre_coefficients(block):
 
 @compiled
 def advance_treads(block, dt):
-    """Deflections of the tread after dt (0: as they are), their rates, and the slips κ', α' that they stand for."""
+    """Deflections of the tread after dt (0: as they are), their rates, the slips κ', α' that they stand for, and the
+    weights of combined slip (eqs. 3.37-3.38) without shifts."""
     for i in range(LANES):
         v_x, v_y = block.v_x[i], block.v_y[i]
         rolling = block.omega[i] * block.radius[i]
@@ -134,22 +136,9 @@ def advance_treads(block, dt):
         free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
         block.u_y[i] = (new if touching else 0.0) if magic else u
         block.rate_y[i] = rate * free if magic else block.rate_y[i]
-        block.alpha[i] = tyre.angle_of_sine(new / sigma) if magic else block.alpha[i]
-
-
-@compiled
-def combined_weights(block):
-    """G_xα and G_yκ of eqs. 3.37-3.38; the shifts cost as much again and are zero by default."""
-    if block.any_shift:
-        shifted_weights(block)
-    else:
-        simple_weights(block)
-
-
-@compiled
-def simple_weights(block):
-    for i in range(LANES):
-        kappa, alpha = block.kappa[i], block.alpha[i]
+        alpha = tyre.angle_of_sine(new / sigma)
+        block.alpha[i] = alpha if magic else block.alpha[i]
+        kappa = block.kappa[i]
         b_x = tyre.weight_slope(block.b1_x[i], block.b2_x[i], kappa)
         b_y = tyre.weight_slope(block.b1_y[i], block.b2_y[i], alpha)
         block.weight_x[i] = tyre.simple_weight(b_x, block.cc_x[i], alpha)
@@ -158,6 +147,7 @@ def simple_weights(block):
 
 @compiled
 def shifted_weights(block):
+    """G_xα and G_yκ of eqs. 3.37-3.38 with their shifts and E, which cost as much again and are zero by default."""
     for i in range(LANES):
         kappa, alpha = block.kappa[i], block.alpha[i]
         b_x = tyre.weight_slope(block.b1_x[i], block.b2_x[i], kappa)

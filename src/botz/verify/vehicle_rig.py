@@ -24,14 +24,8 @@ def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> Data:
     merged = copy.deepcopy(dict(below))
     for key, value in above.items():
         old = merged.get(key)
-        if (
-            isinstance(old, dict)
-            and isinstance(value, Mapping)
-            and value.get("type", old.get("type")) == old.get("type")
-        ):
-            merged[key] = laid_over(old, value)
-        else:
-            merged[key] = copy.deepcopy(value)
+        alike = isinstance(old, dict) and isinstance(value, Mapping) and value.get("type") in (None, old.get("type"))
+        merged[key] = laid_over(dict(old), value) if alike and old is not None else copy.deepcopy(value)
     return merged
 
 
