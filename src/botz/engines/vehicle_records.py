@@ -200,7 +200,6 @@ def fill_wheels(blocks: np.ndarray, robot: PlacedVehicle, axles: list[Axle], con
                 block.any_magic |= present
                 combined = tyre.combined
                 block.any_shift |= present and (combined.shift_x, combined.shift_y, combined.e_x) != (0.0, 0.0, 0.0)
-                block.any_aligning |= present and tyre.aligning is not None
 
 
 def put_magic(put: Any, tyre: MagicFormulaTyre, load: float) -> None:
@@ -345,6 +344,7 @@ def start_state(records: Records, scenario: VehicleScenario, heights: list[float
             wheels[field] = 0.0
         wheels["n_z"], wheels["b_n"], wheels["slice_a"], wheels["slice_b"] = 1.0, 1.0, -1.0, -1.0
         wheels["t_x"], wheels["l_y"], wheels["cosine"] = 1.0, 1.0, 1.0
+        wheels["load_seen"] = 1.0
         wheels["cosine_a"], wheels["cosine_b"] = 1.0, 1.0
         for field in (*axle_block.STATE_FIELDS, *axle_block.WORK_FIELDS):
             axles[field] = 0.0

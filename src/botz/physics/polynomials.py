@@ -1,7 +1,8 @@
 """Sine, arctangent and exponential as polynomials.
 
 They serve where the library's functions cost more than all the rest: a loop over four wheels that calls these becomes
-vector code, a loop that calls libm does not. Errors, measured against libm on a million points by a test: sine 2e-15,
+vector code, a loop that calls libm does not. Sums are paired (Estrin's scheme): a chain of dependent products would
+be the longest way through a step. Errors, measured against libm on a million points by a test: sine 2e-15,
 arctangent 4e-16, exponential 1e-13 of its value.
 """
 
@@ -22,14 +23,12 @@ def sin_of(x):
     if x < -HALF_PI:
         x = -PI - x
     s = x * x
-    p = -7.626112536895444e-13 + s * 2.5258055089793977e-15
-    p = 1.6058361589623148e-10 + s * p
-    p = -2.505209691385731e-08 + s * p
-    p = 2.755731912095495e-06 + s * p
-    p = -0.00019841269840802534 + s * p
-    p = 0.008333333333332431 + s * p
-    p = -0.1666666666666667 + s * p
-    return x + x * s * p
+    s2 = s * s
+    low = (-0.1666666666666667 + s * 0.008333333333332431) + s2 * (-0.00019841269840802534 + s * 2.755731912095495e-06)
+    high = (-2.505209691385731e-08 + s * 1.6058361589623148e-10) + s2 * (
+        -7.626112536895444e-13 + s * 2.5258055089793977e-15
+    )
+    return x + x * s * (low + s2 * s2 * high)
 
 
 @inlined
@@ -49,16 +48,12 @@ def atan_of(x):
     base = HALF_PI if steep else (QUARTER_PI if middle else 0.0)
     u = top / below
     s = u * u
-    p = -0.0448483239877969 + s * 0.022768774250906988
-    p = 0.057368445496049296 + s * p
-    p = -0.06649708330891706 + s * p
-    p = 0.07691065369906262 + s * p
-    p = -0.09090853207131151 + s * p
-    p = 0.11111109659936697 + s * p
-    p = -0.14285714266524416 + s * p
-    p = 0.1999999999990154 + s * p
-    p = -0.3333333333333326 + s * p
-    angle = base + (u + u * s * p)
+    s2 = s * s
+    low = (-0.3333333333333326 + s * 0.1999999999990154) + s2 * (-0.14285714266524416 + s * 0.11111109659936697)
+    high = (-0.09090853207131151 + s * 0.07691065369906262) + s2 * (-0.06649708330891706 + s * 0.057368445496049296)
+    s4 = s2 * s2
+    high += s4 * (-0.0448483239877969 + s * 0.022768774250906988)
+    angle = base + (u + u * s * (low + s4 * high))
     return angle if x >= 0.0 else -angle
 
 
@@ -66,16 +61,12 @@ def atan_of(x):
 def exp_of(x):
     """exp x for x ≤ 0: by a polynomial at x/64, squared six times. Below −40 it stays at exp(−40) = 4e-18."""
     r = max(x, -40.0) * 0.015625
-    p = 2.6929276059399033e-07 + r * 1.9670857801668617e-08
-    p = 2.751717496023937e-06 + r * p
-    p = 2.4800112013571205e-05 + r * p
-    p = 0.0001984124008518592 + r * p
-    p = 0.0013888888640695496 + r * p
-    p = 0.008333333334571872 + r * p
-    p = 0.0416666666670325 + r * p
-    p = 0.1666666666666868 + r * p
-    p = 0.5000000000000006 + r * p
-    value = 1.0 + r + r * r * p
+    r2 = r * r
+    low = (0.5000000000000006 + r * 0.1666666666666868) + r2 * (0.0416666666670325 + r * 0.008333333334571872)
+    high = (0.0013888888640695496 + r * 0.0001984124008518592) + r2 * (2.4800112013571205e-05 + r * 2.751717496023937e-06)
+    r4 = r2 * r2
+    high += r4 * (2.6929276059399033e-07 + r * 1.9670857801668617e-08)
+    value = 1.0 + r + r2 * (low + r4 * high)
     value = value * value
     value = value * value
     value = value * value

@@ -59,6 +59,18 @@ def height_and_slope(heights, grid, x, y):  # -> height, ∂f/∂x, ∂f/∂y
 
 
 @inlined
+def cell_of(heights, grid, x, y):  # -> its numbers along x and y, f at its corner, rises along x and y, twist
+    """The cell under a point: f = corner + rise_x u + rise_y v + twist u v, with u, v from 0 to 1 across it."""
+    u = min(max((x - grid.x_min) * grid.cells_x, 0.0), float(grid.last_x))
+    v = min(max((y - grid.y_min) * grid.cells_y, 0.0), float(grid.last_y))
+    i = min(int(u), grid.last_x - 1)
+    j = min(int(v), grid.last_y - 1)
+    corner = heights[i, j]
+    rise_x, rise_y = heights[i + 1, j] - corner, heights[i, j + 1] - corner
+    return float(i), float(j), corner, rise_x, rise_y, heights[i + 1, j + 1] - corner - rise_x - rise_y
+
+
+@inlined
 def is_inside(grid, x, y):
     u = (x - grid.x_min) * grid.cells_x
     v = (y - grid.y_min) * grid.cells_y

@@ -7,7 +7,7 @@ from math import sqrt
 from botz.frames import compiled, cross
 from botz.physics.contact import search_all, search_near
 from botz.physics.penalty import penalty_force
-from botz.physics.terrain import height_and_slope
+from botz.physics.terrain import cell_of, height_and_slope
 from botz.physics.wheel_block import LANES
 
 
@@ -20,7 +20,7 @@ def find_contacts(block, body, heights, grid, sines, cosines, cos_blocked, plain
     its steepness times that.
     """
     if not plain:
-        follow_contacts(block, body, heights, grid)
+        follow_contacts(block, body, grid)
     for i in range(LANES):
         if block.present[i] == 0.0:
             continue
@@ -38,14 +38,15 @@ def find_contacts(block, body, heights, grid, sines, cosines, cos_blocked, plain
 
 
 @compiled
-def follow_contacts(block, body, heights, grid):
+def follow_contacts(block, body, grid):
     """One step of Newton's method at both rims' last slices, from where the deflection was going; `fresh` where that
-    settles it and no other slice can have become the contact."""
+    settles it, in the cell of the ground that was looked up last, and no other slice can have become the contact."""
     n, t, b, x = body.n, body.t, body.b, body.position
     nx, ny, nz = n[0], n[1], n[2]
     tx, ty, tz = t[0], t[1], t[2]
     bx, by, bz = b[0], b[1], b[2]
     ox, oy, oz = x[0], x[1], x[2]
+    x_min, y_min, cells_x, cells_y = grid.x_min, grid.y_min, grid.cells_x, grid.cells_y
     growth, travelled = 1.0 + body.steepest, body.travelled
     for i in range(LANES):
         forward, down = block.radius[i] * block.sine_a[i], block.radius[i] * block.cosine_a[i]
@@ -53,14 +54,19 @@ def follow_contacts(block, body, heights, grid):
         px = ox + block.arm_x[i] + side * tx + forward * nx - down * bx
         py = oy + block.arm_y[i] + side * ty + forward * ny - down * by
         pz = oz + block.arm_z[i] + side * tz + forward * nz - down * bz
-        ground, fx, fy = height_and_slope(heights, grid, px + start * bx, py + start * by)
+        u = (px + start * bx - x_min) * cells_x - block.cell_xa[i]
+        v = (py + start * by - y_min) * cells_y - block.cell_ya[i]
+        fx = (block.rise_xa[i] + block.twist_a[i] * v) * cells_x
+        fy = (block.rise_ya[i] + block.twist_a[i] * u) * cells_y
+        ground = block.corner_a[i] + block.rise_xa[i] * u + (block.rise_ya[i] + block.twist_a[i] * u) * v
         change = (ground - pz - start * bz) / (bz - fx * bx - fy * by)
         h = start + change
+        same_cell = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0
         moved = growth * (travelled - block.seen_a[i] + abs(h - last))
         hanging = block.slice_a[i] < 0.0
         settled = abs(change) < block.tolerance[i] and block.h_min[i] < h <= block.h_max[i]
         free = growth * (travelled - block.seen_a[i]) < block.margin_a[i]
-        fresh = free if hanging else (settled and moved < block.margin_a[i])
+        fresh = free if hanging else (settled and same_cell and moved < block.margin_a[i])
         follow = fresh and not hanging
         block.fresh_a[i] = 1.0 if fresh else 0.0
         block.margin_a[i] = block.margin_a[i] - growth * abs(h - last) if follow else block.margin_a[i]
@@ -73,14 +79,19 @@ def follow_contacts(block, body, heights, grid):
         px = ox + block.arm_x[i] + side * tx + forward * nx - down * bx
         py = oy + block.arm_y[i] + side * ty + forward * ny - down * by
         pz = oz + block.arm_z[i] + side * tz + forward * nz - down * bz
-        ground, fx, fy = height_and_slope(heights, grid, px + start * bx, py + start * by)
+        u = (px + start * bx - x_min) * cells_x - block.cell_xb[i]
+        v = (py + start * by - y_min) * cells_y - block.cell_yb[i]
+        fx = (block.rise_xb[i] + block.twist_b[i] * v) * cells_x
+        fy = (block.rise_yb[i] + block.twist_b[i] * u) * cells_y
+        ground = block.corner_b[i] + block.rise_xb[i] * u + (block.rise_yb[i] + block.twist_b[i] * u) * v
         change = (ground - pz - start * bz) / (bz - fx * bx - fy * by)
         h = start + change
+        same_cell = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0
         moved = growth * (travelled - block.seen_b[i] + abs(h - last))
         hanging = block.slice_b[i] < 0.0
         settled = abs(change) < block.tolerance[i] and block.h_min[i] < h <= block.h_max[i]
         free = growth * (travelled - block.seen_b[i]) < block.margin_b[i]
-        fresh = free if hanging else (settled and moved < block.margin_b[i])
+        fresh = free if hanging else (settled and same_cell and moved < block.margin_b[i])
         follow = fresh and not hanging
         block.fresh_b[i] = 1.0 if fresh else 0.0
         block.margin_b[i] = block.margin_b[i] - growth * abs(h - last) if follow else block.margin_b[i]
@@ -102,14 +113,20 @@ def rim_centre(block, body, i, rim):  # -> x, y, z
 
 @compiled
 def keep_contact(block, body, heights, grid, sines, cosines, i, rim, best, h, margin):
-    """Remember a rim's contact, and the slope of the ground there."""
+    """Remember a rim's contact, the slope of the ground there, and the cell that it lies in."""
     k = max(best, 0)
     x, y, _ = rim_centre(block, body, i, rim)
     n, b, r = body.n, body.b, block.radius[i]
     up = h - r * cosines[k]
-    _, fx, fy = height_and_slope(
-        heights, grid, x + r * sines[k] * n[0] + up * b[0], y + r * sines[k] * n[1] + up * b[1]
-    )
+    px, py = x + r * sines[k] * n[0] + up * b[0], y + r * sines[k] * n[1] + up * b[1]
+    _, fx, fy = height_and_slope(heights, grid, px, py)
+    column, row, corner, rise_x, rise_y, twist = cell_of(heights, grid, px, py)
+    if rim == 0:
+        block.cell_xa[i], block.cell_ya[i], block.corner_a[i] = column, row, corner
+        block.rise_xa[i], block.rise_ya[i], block.twist_a[i] = rise_x, rise_y, twist
+    else:
+        block.cell_xb[i], block.cell_yb[i], block.corner_b[i] = column, row, corner
+        block.rise_xb[i], block.rise_yb[i], block.twist_b[i] = rise_x, rise_y, twist
     if rim == 0:
         block.slice_a[i], block.h_a[i], block.margin_a[i], block.seen_a[i] = best, h, margin, body.travelled
         block.sine_a[i], block.cosine_a[i], block.step_a[i] = sines[k], cosines[k], 0.0

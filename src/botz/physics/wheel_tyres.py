@@ -74,7 +74,7 @@ def magic_tyres(block, dt):
         ratio = block.ratio_x[i] * block.b_t[i] + block.ratio_y[i] * block.b_l[i]
         guess = tyre.load_of_balance(block.spring[i], block.b_n[i], ratio)
         block.load[i] = guess if block.kind[i] == MAGIC else block.load[i]
-    tyre_coefficients(block)
+    refresh_coefficients(block, dt)
     advance_treads(block, dt)
     if block.any_shift:
         shifted_weights(block)
@@ -86,16 +86,37 @@ def magic_tyres(block, dt):
             worst = max(worst, abs(block.change[i]))
         if not worst > tolerance:
             break
+        refresh_coefficients(block, dt)
+    limit_moments(block)
+
+
+@compiled
+def refresh_coefficients(block, dt):
+    """The coefficients of the present loads, where one has left the load of the last look by a part in ten thousand.
+
+    In between all of them grow with the load: an error of at most 1e-4 (1 − s) in a coefficient that grows with its
+    s-th power, under 1e-6 of the force below 1 kN. Runge-Kutta's stages (dt = 0) look every time.
+    """
+    worst = 0.0
+    for i in range(LANES):
+        share = max(block.load[i], 1e-3) / block.load_seen[i]
+        block.load_share[i] = share
+        worst = max(worst, abs(share - 1.0) if block.kind[i] == MAGIC else 0.0)
+    if worst > 1e-4 or dt == 0.0 or not worst >= 0.0:
         tyre_coefficients(block)
-    if block.any_aligning:
-        aligning_moments(block)
 
 
 @compiled
 def tyre_coefficients(block):
-    """D, BCD and E of eqs. 3.31-3.34 for F_x and F_y at the present loads."""
+    """D, BCD and E of eqs. 3.31-3.34 at the present loads."""
     for i in range(LANES):
-        load = min(max(block.load[i], 1e-3), block.largest_load[i]) * 1e-3
+        load = max(block.load[i], 1e-3)
+        block.load_seen[i] = load
+        block.load_share[i] = 1.0
+        load = min(load, block.largest_load[i]) * 1e-3
+        block.d_m[i] = min(tyre.peak_of_load(block.ma1[i], block.ma2[i], load) * block.friction_scale[i], -1e-12)
+        block.k_m[i] = tyre.longitudinal_stiffness(block.ma3[i], block.ma4[i], block.ma5[i], load)
+        block.bend_m[i] = tyre.curvature_of_load(block.ma6[i], block.ma7[i], block.ma8[i], load)
         scale, stiffer = block.friction_scale[i], block.stiffness_scale[i]
         block.d_x[i] = tyre.peak_of_load(block.xa1[i], block.xa2[i], load) * scale
         block.d_y[i] = tyre.peak_of_load(block.ya1[i], block.ya2[i], load) * scale
@@ -158,14 +179,23 @@ def shifted_weights(block):
 
 @compiled
 def magic_forces(block):
-    """F_x, F_y at the present coefficients, then the loads that balance them, and by how much these changed."""
+    """F_x, F_y and M_z at the present coefficients, then the loads that balance them, and how much these changed."""
     for i in range(LANES):
+        share = block.load_share[i]
         d_x, d_y, k_x, k_y = block.d_x[i], block.d_y[i], block.k_x[i], block.k_y[i]
-        c_x, c_y = block.c_x[i], block.c_y[i]
+        c_x, c_y, c_m = block.c_x[i], block.c_y[i], block.c_m[i]
         fx = d_x * block.weight_x[i] * tyre.magic_shape(k_x / (c_x * d_x), c_x, block.bend_x[i], 100.0 * block.kappa[i])
         fy = (
             d_y * block.weight_y[i] * tyre.magic_shape(k_y / (c_y * d_y), c_y, block.bend_y[i], DEGREES * block.alpha[i])
         )
+        b_m = block.k_m[i] / (c_m * block.d_m[i])
+        turning = tyre.magic_shape(b_m, c_m, block.bend_m[i], DEGREES * block.alpha[i])
+        v_x = block.v_x[i]
+        turning *= block.d_m[i] * share * block.weight_y[i] * v_x / (abs(v_x) + block.v_park[i])
+        fx *= share
+        fy *= share
+        d_x *= share
+        d_y *= share
         # At rest the tread is a damped spring; its damping is gone at the parking speed.
         speed = max(abs(block.v_x[i]), abs(block.omega[i] * block.radius[i]), abs(block.v_y[i]))
         still = max(1.0 - speed / block.v_park[i], 0.0) * block.tread_damping[i]
@@ -182,30 +212,21 @@ def magic_forces(block):
         block.change[i] = (new - block.load[i]) / (block.load[i] + 1.0) if magic else 0.0
         block.force_x[i] = fx * new if magic else block.force_x[i]
         block.force_y[i] = fy * new if magic else block.force_y[i]
+        block.moment_z[i] = turning * per_load * new if magic else 0.0
         block.ratio_x[i] = fx * touching
         block.ratio_y[i] = fy * touching
         block.load[i] = new if magic else block.load[i]
 
 
 @compiled
-def aligning_moments(block):
-    """M_z about the contact normal, by the last rows of tables 4 and 5: the lateral force acts behind the contact.
+def limit_moments(block):
+    """M_z acts about the contact normal, for the lateral force acts behind the contact (last rows of tables 4 and 5).
 
     The formula knows nothing of the yaw rate. Where it would drive the yawing with more power than the lateral slip
     takes, it gives that much and no more.
     """
     for i in range(LANES):
-        load = min(max(block.load[i], 1e-3), block.largest_load[i]) * 1e-3
-        scale = block.friction_scale[i]
-        peak = min(tyre.peak_of_load(block.ma1[i], block.ma2[i], load), -1e-12)
-        stiffness = tyre.longitudinal_stiffness(block.ma3[i], block.ma4[i], block.ma5[i], load)
-        e = tyre.curvature_of_load(block.ma6[i], block.ma7[i], block.ma8[i], load)
-        c = block.c_m[i]
-        moment = peak * scale * tyre.magic_shape(stiffness / (c * peak), c, e, DEGREES * block.alpha[i])
-        v_x = block.v_x[i]
-        moment *= block.weight_y[i] * v_x / (abs(v_x) + block.v_park[i])
-        power = moment * block.spin_n[i]
+        power = block.moment_z[i] * block.spin_n[i]
         allowed = max(-block.force_y[i] * block.v_y[i], 0.0)
-        share = min(1.0, allowed / max(power, 1e-300)) if power > 0.0 else 1.0
-        turning = block.kind[i] == MAGIC and block.spring[i] > 0.0
-        block.moment_z[i] = moment * share if turning else 0.0
+        if power > allowed:
+            block.moment_z[i] *= allowed / power

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from botz.verify.checks import EPS, Check, close, worst
+from botz.verify.checks import Check, close, same, worst
 from botz.verify.vehicle_rig import GRAVITY, NAMES, Rig, four_wheeler, plane, rig, vivi
 
 EXACT = {"tolerance": 1e-12}
@@ -199,33 +199,44 @@ def friction_angle_coulomb(samples: int) -> Iterator[Check]:
     )
 
 
-def parks_and_slides(name: str, robot: dict[str, Any], mu: float, dynamic: float | None, across: bool) -> Iterator[Check]:
+def parks_and_slides(
+    name: str, robot: dict[str, Any], mu: float, dynamic: float | None, across: bool
+) -> Iterator[Check]:
+    """1° below arctan μ and 1° above; without a `dynamic` coefficient it only has to get faster there."""
     first = next(iter(robot["wheels"].values()))
-    limit, k = atan(mu), first["suspension"]["stiffness"]
-
-    def start(slope: float) -> Rig:
-        height = first["radius"] - first["position"][2] - 10.0 * GRAVITY * cos(slope) / k
-        return on_a_slope(robot, slope, across, height, step=1e-3)
-
-    run = start(limit - radians(1.0)).run(5.0)
+    limit = atan(mu)
+    clear = first["radius"] - first["position"][2]
+    run = on_a_slope(robot, limit - radians(1.0), across, clear, step=1e-3)
+    set_down(run)
     before = run.value("pose")[:3].copy()
     crept = float(np.linalg.norm(run.run(60.0).value("pose")[:3] - before))
-    why = f"1° below arctan μ = {np.degrees(limit):.2f}°, after 5 s of settling: less than 1 mm in a minute."
+    why = f"1° below arctan μ = {np.degrees(limit):.2f}°, once it stands: less than 1 mm in a minute."
     yield close(f"{name}: creeps in a minute, parked [m]", 0.0, crept, 1e-3, why)
     slope = limit + radians(1.0)
-    run = start(slope).run(1.0)
+    height = clear - 10.0 * GRAVITY * cos(slope) / first["suspension"]["stiffness"]
+    run = on_a_slope(robot, slope, across, height, step=1e-3).run(1.0)
     rows = run.record(1.0, every=100)
     speed = np.linalg.norm(run.value("twist", rows)[:, :3], axis=1)
     if dynamic is None:
         way = float(np.linalg.norm(run.value("pose", rows)[-1, :3] - run.value("pose", rows)[0, :3]))
-        gone = "slides" if way > 0.05 and speed[-1] > speed[0] else f"{way:g} m in the second second"
-        why = "1° above: slides on faster and faster."
-        yield Check(f"{name}: slides 1° above", "slides", gone, None, gone == "slides", None, why)
+        motion = "slides" if way > 0.05 and speed[-1] > speed[0] else f"{way:g} m in a second"
+        yield same(f"{name}: 1° above", "slides", motion, "Faster and faster, over 5 cm in the second second.")
         return
     acceleration = (speed[-1] - speed[0]) / 0.9
     wanted = GRAVITY * (sin(slope) - dynamic * cos(slope))
-    why = "1° above, in the second second, when springs have settled to a thousandth of g."
-    yield close(f"{name}: acceleration 1° above [m/s²]", wanted, acceleration, 1e-3 * GRAVITY, why)
+    why = "In the second second, when e^-10 of a start that shakes the load by a tenth is left: 1e-4 g and less."
+    yield close(f"{name}: acceleration 1° above [m/s²]", wanted, acceleration, 1e-4 * GRAVITY, why)
+
+
+def set_down(run: Rig) -> None:
+    """Gravity grows from a fiftieth to its whole within 10 s, and the vehicle settles.
+
+    Friction angles do not depend on gravity; but treads that begin unstretched give way first, by up to a centimetre,
+    and in full gravity a vehicle near its limit would gain more speed on that way than sliding friction takes back.
+    """
+    for tenth in range(130):
+        run.engine.records.world[0].gravity = GRAVITY * min(1.0, 0.02 + max(tenth - 30, 0) / 50.0)
+        run.run(0.1)
 
 
 def friction_angle_magic(samples: int) -> Iterator[Check]:

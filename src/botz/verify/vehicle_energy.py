@@ -1,0 +1,199 @@
+"""Energy of vehicles with their motors off: springs, treads and bristles give back what they took, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from botz.scenario.tyre import CoulombTyre, MagicFormulaTyre
+from botz.verify.checks import FAST, Check, close, worst
+from botz.verify.vehicle_rig import GRAVITY, NAMES, Data, Rig, plane, rig, vivi
+
+SLIPPERY: Data = {"type": "coulomb", "static": 0.0, "dynamic": 0.0}
+COULOMB: Data = {"type": "coulomb", "static": 0.9, "dynamic": 0.7}
+MAGIC: Data = {"type": "magic-formula"}
+PARTS = ("energy/kinetic", "energy/potential", "energy/springs")
+STARTS: dict[str, Data] = {
+    "rolling": {"velocity": [1.0, 0.0, 0.0]},
+    "sliding": {"velocity": [1.0, 1.0, 0.0], "angular_velocity": [0.0, 0.0, 2.0]},
+    "bouncing": {"position": [0.0, 0.0, 0.2], "attitude": [0.03, 0.05, 0.0], "velocity": [0.5, 0.3, 0.0]},
+}
+
+
+class Watched:
+    """A run with the states that no channel shows: what the treads and the bristles hold, `every` steps."""
+
+    def __init__(self, made: Rig, seconds: float, every: int):
+        states = made.engine.state_arrays()
+        rows, u, z = [], [], []
+        for k in range(round(seconds / made.engine.dt) // every + 1):
+            if k:
+                made.steps(every)
+            rows.append(made.row())
+            u.append((states["wheels/u_x"].ravel()[:4].copy(), states["wheels/u_y"].ravel()[:4].copy()))
+            z.append(states["axles/z"].ravel().copy())
+        self.made, self.rows = made, np.array(rows)
+        self.u, self.z = np.array(u).transpose(1, 2, 0), np.array(z)
+
+    def each(self, name: str) -> np.ndarray:
+        """A channel of all wheels: (wheels, samples, …)."""
+        return np.array([self.made.value(f"{wheel}/{name}", self.rows) for wheel in NAMES])
+
+    @property
+    def body(self) -> np.ndarray:
+        """Kinetic and potential energy and that of the suspension."""
+        return np.sum([self.made.value(part, self.rows) for part in PARTS], axis=0)
+
+    @property
+    def bristles(self) -> np.ndarray:
+        """½ σ₀ z² of LuGre's model on all axles."""
+        stiffness = self.made.engine.records.axles["sigma0"].ravel()
+        return 0.5 * np.sum(stiffness * self.z**2, axis=1)
+
+    @property
+    def power(self) -> float:
+        """Largest power that springs, weight and friction exchange at one moment [W]."""
+        slip, force = self.each("slip_speed"), self.each("force")
+        through_wheels = np.abs(self.each("suspension_force") * self.each("deflection_rate"))
+        through_treads = np.linalg.norm(force, axis=2) * np.linalg.norm(slip, axis=2)
+        mass = self.made.engine.scenario.robots["r"].chassis.mass
+        falling = mass * GRAVITY * np.linalg.norm(self.made.value("twist", self.rows)[:, :3], axis=1)
+        return float(np.max(np.sum(through_wheels + through_treads, axis=0) + falling))
+
+
+def largest_rise(energy: np.ndarray) -> float:
+    """By how much it stands above an earlier value at most."""
+    return float(np.max(energy - np.minimum.accumulate(energy)))
+
+
+def energy_of_coulomb_treads(run: Watched) -> np.ndarray:
+    tyre = next(iter(run.made.engine.scenario.robots["r"].wheels.values())).tyre
+    assert isinstance(tyre, CoulombTyre)
+    return np.asarray(0.5 * tyre.stiffness * np.sum(run.u**2, axis=(0, 1)))
+
+
+def magic_forces(tyre: MagicFormulaTyre, kappa: np.ndarray, sine: np.ndarray, load: np.ndarray):
+    """Eqs. 3.28-3.38 with NumPy's functions: F_x, F_y at a slip and a sine of the slip angle."""
+    n = np.clip(load, 1e-3, tyre.largest_load) * 1e-3
+    alpha = np.arcsin(np.clip(sine, -0.999999, 0.999999))
+    x, y = tyre.longitudinal, tyre.lateral
+    peak_x, peak_y = (x[0] * n + x[1]) * n, (y[0] * n + y[1]) * n
+    stiff_x = (x[2] * n + x[3]) * n * np.exp(-x[4] * n)
+    stiff_y = y[2] * np.sin(y[3] * np.arctan(y[4] * n))
+    shapes = []
+    for slip, peak, stiff, shape, a in (
+        (100.0 * kappa, peak_x, stiff_x, tyre.shapes[0], x),
+        (np.degrees(alpha), peak_y, stiff_y, tyre.shapes[1], y),
+    ):
+        curvature = (a[5] * n + a[6]) * n + a[7]
+        b = stiff / (shape * peak) * slip
+        shapes.append(np.sin(shape * np.arctan(b - curvature * (b - np.arctan(b)))))
+    combined = tyre.combined
+    b_x = combined.b_x[0] * np.cos(np.arctan(combined.b_x[1] * kappa))
+    b_y = combined.b_y[0] * np.cos(np.arctan(combined.b_y[1] * alpha))
+    f_x = shapes[0] * np.maximum(np.cos(combined.c_x * np.arctan(b_x * alpha)), 0.0)
+    f_y = shapes[1] * np.maximum(np.cos(combined.c_y * np.arctan(b_y * kappa)), 0.0)
+    excess = np.sqrt(np.maximum(f_x**2 + f_y**2, 1.0))
+    return peak_x * f_x / excess, peak_y * f_y / excess
+
+
+def energy_of_magic_treads(tyre: MagicFormulaTyre, u: np.ndarray, load: np.ndarray) -> np.ndarray:
+    """W = ∫ F·du from no deflection straight to u, at a constant load, of all wheels together."""
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    total = np.zeros(u.shape[1:])
+    for node, weight in zip(0.5 * (nodes + 1.0), 0.5 * weights, strict=True):
+        f_x, f_y = magic_forces(tyre, node * u[0] / tyre.relaxation[0], node * u[1] / tyre.relaxation[1], load)
+        total += weight * (f_x * u[0] + f_y * u[1])
+    return np.asarray(np.sum(np.where(load > 0.0, total, 0.0), axis=0))
+
+
+def work_of_load(tyre: MagicFormulaTyre, u: np.ndarray, load: np.ndarray) -> np.ndarray:
+    """∫ ∂W/∂N dN so far: a tread that is bent and pressed harder is a stiffer spring at the same deflection."""
+    middle = 0.5 * (u[..., 1:] + u[..., :-1])
+    change = energy_of_magic_treads(tyre, middle, load[:, 1:]) - energy_of_magic_treads(tyre, middle, load[:, :-1])
+    return np.concatenate([[0.0], np.cumsum(change)])
+
+
+def energy_never_grows(samples: int) -> Iterator[Check]:
+    """E = ½ m v² + ½ Ω·JΩ + ½ I ω² + m g z + springs + treads ∫F·du + bristles ½ σ₀ z² never grows on a plane while no
+    motor drives: without motors, and with motors at 0 V."""
+    seconds, every = (2.0, 2) if samples > FAST else (0.8, 5)
+    why = "A step moves velocities first, places then: E swings by h/2 of the power P that is exchanged, either way: h P."
+    for motors in (False, True):
+        for tyre_name, tyre in (("coulomb", COULOMB), ("magic-formula", MAGIC)):
+            for start_name, start in STARTS.items():
+                made = rig(vivi(without_motors=not motors, wheel={"tyre": tyre}), **start)
+                run = Watched(made, seconds, every)
+                energy = run.body + run.bristles
+                more = ""
+                if tyre is COULOMB:
+                    energy += energy_of_coulomb_treads(run)
+                else:
+                    spec, load = MagicFormulaTyre(**MAGIC), run.each("load")
+                    energy += energy_of_magic_treads(spec, run.u, load) - work_of_load(spec, run.u, load)
+                    more = " Counted without ∫∂W/∂N dN: pressed harder, a bent tread is a stiffer spring."
+                driven = "motors at 0 V" if motors else "no motors"
+                name = f"{start_name}, {tyre_name}, {driven}: energy rises by [J]"
+                yield close(name, 0.0, largest_rise(energy), made.engine.dt * run.power, why + more)
+
+
+def energy_with_rk4(samples: int) -> Iterator[Check]:
+    """The same with Runge-Kutta steps, whose error is of fourth order between touchdowns and of second at them."""
+    del samples
+    h = 1e-4
+    for start_name, start in STARTS.items():
+        made = rig(vivi(without_motors=True, wheel={"tyre": COULOMB}), method="rk4", **start)
+        run = Watched(made, 0.8, 5)
+        energy = run.body + energy_of_coulomb_treads(run)
+        # A damped wheel's force jumps where it lands, by c ḣ: a step across it is wrong by h of that, and so is its work.
+        jump = np.max(np.abs(run.each("deflection_rate")))
+        damping = made.engine.scenario.robots["r"].wheels["front_left"].suspension.damping
+        tolerance = 4 * damping * (h * jump) ** 2 / h + 1e-9
+        why = "Four landings, each with h of a force c ḣ that jumps, over the way h ḣ: 4 c ḣ² h."
+        yield close(f"{start_name}, coulomb, rk4: energy rises by [J]", 0.0, largest_rise(energy), tolerance, why)
+
+
+def rough_ground_keeps_energy(samples: int) -> Iterator[Check]:
+    """Without friction and dampers E is constant on any ground: the force is −∇(½ k h²) of the deflection found.
+
+    The rim's radius in place of the ground's normal gains 1.5 J of 11 J here."""
+    seconds, classes = (4.0, "CDE") if samples > FAST else (1.5, "CE")
+    wheel = {"tyre": SLIPPERY, "suspension": {"damping": 0.0, "progression": 0.0}}
+    for iso_class in classes:
+        for rims in (1, 2):
+            terrain = {"type": "rough", "iso_class": iso_class, "x": [-6.0, 6.0], "y": [-6.0, 6.0], "resolution": 0.05}
+            largest, drift, power = [], [], 0.0
+            for h in (1e-4, 5e-5, 2.5e-5):
+                made = rig(
+                    vivi(without_motors=True, wheel={**wheel, "rims": rims}),
+                    terrain=terrain, step=h, velocity=[1.0, 0.2, 0.0], position=[-1.0, 0.0],
+                )  # fmt: skip
+                run = Watched(made, seconds, round(1e-3 / h))
+                change = run.body - run.body[0]
+                largest.append(float(np.max(np.abs(change))))
+                drift.append(float(np.mean(change[-200:])))
+                power = max(power, run.power)
+            name = f"class {iso_class}, {rims} rim{'s' * (rims - 1)}"
+            why = f"First order: E swings by h/2 of the exchanged power, here up to {power:.0f} W."
+            yield close(f"{name}: energy changes by [J], h = 0.1 ms", 0.0, largest[0], 1e-4 * power, why)
+            why = "Half the swing of the first order; edges of cells fall elsewhere in the steps, so within a third."
+            ratios = [fine / coarse - 0.5 for coarse, fine in zip(largest, largest[1:], strict=False)]
+            yield worst(f"{name}: half the step, half the change", ratios, 0.5 / 3, why)
+            why = "No drift: the mean of the last 0.2 s lies within the swing of the first order."
+            yield close(f"{name}: energy drifts by [J], h = 25 µs", 0.0, drift[2], 2.5e-5 * power, why)
+
+
+def shaken_tread_gains(samples: int) -> Check:
+    """A tread that is bent while it is light and let go while it is pressed gives back more than it took; over all,
+    ∫∂W/∂N dN. Dampers take more than that: the sum of all energies stays below where it began."""
+    del samples
+    made = rig(vivi(without_motors=True, wheel={"tyre": MAGIC}), **STARTS["bouncing"], terrain=plane(0.0))
+    run = Watched(made, 1.0, 5)
+    tyre, load = MagicFormulaTyre(**MAGIC), run.each("load")
+    energy = run.body + energy_of_magic_treads(tyre, run.u, load)
+    above = float(np.max(energy - energy[0]))
+    return close("bouncing: energy above that of the start [J]", 0.0, max(above, 0.0), 1e-4 * run.power, "h P.")
+
+
+FUNCTIONS = (energy_never_grows, energy_with_rk4, rough_ground_keeps_energy, shaken_tread_gains)
