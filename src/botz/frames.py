@@ -16,12 +16,17 @@ compiled = njit(error_model="numpy", no_cfunc_wrapper=True, fastmath={"contract"
 it has `contract` alone: a product and a sum may share one rounding; infinities and NaN stay what they are."""
 
 inlined = njit(error_model="numpy", no_cfunc_wrapper=True, fastmath={"contract"}, forceinline=True)
-"""The same for small functions inside loops over lanes: a call that stays a call keeps a loop from becoming vector code."""
+"""The same for small functions inside loops over lanes: a call that stays a call keeps a loop out of vector code."""
 
 
 def record(**fields: Any) -> np.dtype:
     """A record type whose elements give their fields as attributes, in compiled code and in Python alike."""
     return np.dtype((np.record, np.dtype(list(fields.items()), align=True)))
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Names of fields, written as text."""
+    return tuple(text.split())
 
 
 @inlined
@@ -84,6 +89,8 @@ def attitude_from_quaternion(w: float, x: float, y: float, z: float) -> tuple[fl
     """Roll, pitch and yaw of `quaternion_from_attitude`."""
     sine = max(-1.0, min(1.0, 2.0 * (w * y - z * x)))
     pitch = atan2(sine, sqrt(max(0.0, 1.0 - sine * sine)))
-    return atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)), pitch, atan2(
-        2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)
+    return (
+        atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
+        pitch,
+        atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
     )

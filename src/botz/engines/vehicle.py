@@ -50,7 +50,7 @@ class VehicleEngine(Engine):
         self._rng = np.random.default_rng(0)
         stateful = (self.records.robots, self.records.wheels, self.records.axles)
         self._stateful = tuple(records.view(np.uint8) for records in stateful)
-        self._kept = tuple(records.copy() for records in self._stateful)
+        self._kept_records = tuple(records.copy() for records in self._stateful)
         self.reset(self._rng)
 
     # --- building ------------------------------------------------------------------------------------------
@@ -159,11 +159,11 @@ class VehicleEngine(Engine):
 
     def keep(self) -> None:
         # Whole records as bytes: parameters come along, which costs less than picking the state out.
-        for kept, records in zip(self._kept, self._stateful, strict=True):
+        for kept, records in zip(self._kept_records, self._stateful, strict=True):
             kept[...] = records
 
     def go_back(self) -> None:
-        for kept, records in zip(self._kept, self._stateful, strict=True):
+        for kept, records in zip(self._kept_records, self._stateful, strict=True):
             records[...] = kept
         self.ended = ""
 
@@ -227,12 +227,10 @@ class VehicleEngine(Engine):
 
 
 def effective_mass(robot: Any) -> dict[str, float]:
-    """Mass that each wheel's spring sees: 1/m + x²/I_yy + y²/I_xx in the chassis' axes, its least where it is far out."""
+    """Mass that each wheel's spring sees, from 1/m + x²/I_yy + y²/I_xx: the less, the farther out it stands."""
     chassis = robot.chassis
     xx, yy = chassis.inertia_tensor[:2]
     return {
         name: 1.0 / (1.0 / chassis.mass + wheel.position[0] ** 2 / yy + wheel.position[1] ** 2 / xx)
         for name, wheel in robot.wheels.items()
     }
-
-

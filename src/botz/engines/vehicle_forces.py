@@ -151,7 +151,7 @@ def chassis_forces(robot, body, wheels, heights, grid, world, sines, cosines, wa
 
 @compiled
 def corners_on_ground(robot, body, heights, grid, dt):
-    """Corners of the chassis in the ground. While all are higher above it than they can have moved, none is looked at."""
+    """Corners of the chassis in the ground. While all are higher above it than they can have moved, none is seen to."""
     if (1.0 + robot.steepest) * (robot.travelled - robot.corner_seen) < robot.corner_margin:
         return
     n, t, b, v, w = body.n, body.t, body.b, body.velocity, body.angular

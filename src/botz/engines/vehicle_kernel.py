@@ -17,7 +17,7 @@ from botz.engines.vehicle_forces import (
     wheel_contacts,
 )
 from botz.engines.vehicle_rows import observe_row
-from botz.frames import compiled, compensated_sum, quaternion_rate
+from botz.frames import compensated_sum, compiled, quaternion_rate
 from botz.physics.terrain import is_inside
 from botz.physics.wheel_block import LANES
 

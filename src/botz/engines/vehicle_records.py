@@ -22,7 +22,8 @@ INDEX, REAL, VECTOR, CORNERS = np.int64, np.float64, (np.float64, 3), (np.float6
 _STATE = {
     "x": VECTOR, "x_lost": VECTOR, "quat": (REAL, 4), "quat_lost": (REAL, 4), "v": VECTOR, "v_lost": VECTOR,
     "spin": VECTOR, "spin_lost": VECTOR, "corner_u": CORNERS, "energy": REAL, "energy_lost": REAL,
-    "travelled": REAL, "corner_margin": REAL, "corner_seen": REAL, "steepest": REAL, "cos_needed": REAL, "tile_seen": REAL,
+    "travelled": REAL, "corner_margin": REAL, "corner_seen": REAL, "steepest": REAL, "cos_needed": REAL,
+    "tile_seen": REAL,
 }  # fmt: skip
 """Centre of mass, attitude, velocity and angular momentum (body and wheels, about the centre of mass, in the world);
 `_lost` is what rounding took from each; what the motors drew from the battery; and the memory of contacts."""
@@ -214,7 +215,10 @@ def put_magic(put: Any, tyre: MagicFormulaTyre, load: float) -> None:
     put(sigma_x=tyre.relaxation[0], sigma_y=tyre.relaxation[1], largest_load=tyre.largest_load)
     put(v_park=tyre.parking_speed)
     thousands = min(load, tyre.largest_load) / 1000.0
-    for field, values, shape in (("peak_x", tyre.longitudinal, tyre.shapes[0]), ("peak_y", tyre.lateral, tyre.shapes[1])):
+    for field, values, shape in (
+        ("peak_x", tyre.longitudinal, tyre.shapes[0]),
+        ("peak_y", tyre.lateral, tyre.shapes[1]),
+    ):
         curvature = (values[5] * thousands + values[6]) * thousands + values[7]
         put(**{field: argument_of_peak(shape, curvature)})
 

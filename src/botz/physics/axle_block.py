@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from botz.frames import compiled, record
+from botz.frames import compiled, record, words
 from botz.physics.dc_motor import gear_torque, motor_current
 from botz.physics.lugre import lugre
 
 LANES = 4
 FOUR = (np.float64, LANES)
 
-_PARAMETERS = """
+_PARAMETERS = words("""
     present free inverse_inertia coupling spin_share inertia rotor ratio efficiency torque_constant back_emf
-    resistance_inverse current_limit largest_voltage input named
-    sigma0 sigma1 sigma2 coulomb static v_stribeck k_v continuous
-""".split()
-_STATE = "p p_lost z angle angle_lost".split()
-_WORK = "omega relative voltage current torque friction load total z_rate p_base z_base angle_base p_sum z_sum angle_sum".split()
+    resistance_inverse current_limit largest_voltage input named sigma0 sigma1 sigma2 coulomb static v_stribeck
+    k_v continuous
+""")
+_STATE = words("""
+    p p_lost z angle angle_lost
+""")
+_WORK = words("""
+    omega relative voltage current torque friction load total z_rate p_base z_base angle_base p_sum z_sum
+    angle_sum
+""")
 
-AXLES = record(**{name: FOUR for name in _PARAMETERS + _STATE + _WORK})
+AXLES = record(**dict.fromkeys(_PARAMETERS + _STATE + _WORK, FOUR))
 STATE_FIELDS, WORK_FIELDS = tuple(_STATE), tuple(_WORK)
 
 

@@ -16,7 +16,7 @@ from math import sqrt
 
 import numpy as np
 
-from botz.frames import compiled, cross, dot, record
+from botz.frames import compiled, cross, dot, record, words
 from botz.physics.suspension import suspension_force
 
 LANES = 4
@@ -34,30 +34,29 @@ BODY = record(
     travelled=np.float64, steepest=np.float64,
 )  # fmt: skip
 
-_PARAMETERS = """
+_PARAMETERS = words("""
     present kind axle x y z radius half_width blend stiffness damping travel progression h_min h_max tolerance
-    wall_stiffness wall_damping wall_friction
-    mu_static mu_dynamic tread_stiffness tread_damping
-    xa1 xa2 xa3 xa4 xa5 xa6 xa7 xa8 ya1 ya2 ya3 ya4 ya5 ya6 ya7 ya8 ma1 ma2 ma3 ma4 ma5 ma6 ma7 ma8
-    c_x c_y c_m b1_x b2_x cc_x e_x shift_x b1_y b2_y cc_y shift_y
-    friction_scale stiffness_scale sigma_x sigma_y largest_load peak_x peak_y v_park
-""".split()
-_STATE = """
-    u_x u_y sliding wall_x wall_y wall_z
-    slice_a slice_b h_a h_b step_a step_b margin_a margin_b seen_a seen_b sine_a sine_b cosine_a cosine_b
-    cell_xa cell_xb cell_ya cell_yb corner_a corner_b rise_xa rise_xb rise_ya rise_yb twist_a twist_b
-""".split()
+    wall_stiffness wall_damping wall_friction mu_static mu_dynamic tread_stiffness tread_damping xa1 xa2 xa3 xa4
+    xa5 xa6 xa7 xa8 ya1 ya2 ya3 ya4 ya5 ya6 ya7 ya8 ma1 ma2 ma3 ma4 ma5 ma6 ma7 ma8 c_x c_y c_m b1_x b2_x cc_x
+    e_x shift_x b1_y b2_y cc_y shift_y friction_scale stiffness_scale sigma_x sigma_y largest_load peak_x peak_y
+    v_park
+""")
+_STATE = words("""
+    u_x u_y sliding wall_x wall_y wall_z slice_a slice_b h_a h_b step_a step_b margin_a margin_b seen_a seen_b
+    sine_a sine_b cosine_a cosine_b cell_xa cell_xb cell_ya cell_yb corner_a corner_b rise_xa rise_xb rise_ya
+    rise_yb twist_a twist_b
+""")
 """Deflections of the tread, of the wall contact, and the memory of the contact search for both rims."""
-_WORK = """
-    omega arm_x arm_y arm_z h dh b_n b_t b_l n_x n_y n_z t_x t_y t_z l_x l_y l_z p_x p_y p_z w_x w_y w_z
-    v_x v_y spin_n spring load force_x force_y moment_z kappa alpha rate_x rate_y sine cosine wall_depth wall_slice
-    wall_force_x wall_force_y wall_force_z weight_x weight_y change
-    d_x d_y d_m k_x k_y k_m bend_x bend_y bend_m ratio_x ratio_y load_seen load_share
-    x_base y_base x_sum y_sum slope_xa slope_ya slope_xb slope_yb fresh_a fresh_b
-""".split()
+_WORK = words("""
+    omega arm_x arm_y arm_z h dh b_n b_t b_l n_x n_y n_z t_x t_y t_z l_x l_y l_z p_x p_y p_z w_x w_y w_z v_x v_y
+    spin_n spring load force_x force_y moment_z kappa alpha rate_x rate_y sine cosine wall_depth wall_slice
+    wall_force_x wall_force_y wall_force_z weight_x weight_y change d_x d_y d_m k_x k_y k_m bend_x bend_y bend_m
+    ratio_x ratio_y load_seen load_share x_base y_base x_sum y_sum slope_xa slope_ya slope_xb slope_yb fresh_a
+    fresh_b
+""")
 
 WHEELS = record(
-    **{name: FOUR for name in _PARAMETERS + _STATE + _WORK},
+    **dict.fromkeys(_PARAMETERS + _STATE + _WORK, FOUR),
     # whether any of the four has this tyre; whether the combined slip has shifts
     any_coulomb=np.int64, any_magic=np.int64, any_shift=np.int64,
 )  # fmt: skip

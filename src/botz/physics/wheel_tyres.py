@@ -186,7 +186,9 @@ def magic_forces(block):
         c_x, c_y, c_m = block.c_x[i], block.c_y[i], block.c_m[i]
         fx = d_x * block.weight_x[i] * tyre.magic_shape(k_x / (c_x * d_x), c_x, block.bend_x[i], 100.0 * block.kappa[i])
         fy = (
-            d_y * block.weight_y[i] * tyre.magic_shape(k_y / (c_y * d_y), c_y, block.bend_y[i], DEGREES * block.alpha[i])
+            d_y
+            * block.weight_y[i]
+            * tyre.magic_shape(k_y / (c_y * d_y), c_y, block.bend_y[i], DEGREES * block.alpha[i])
         )
         b_m = block.k_m[i] / (c_m * block.d_m[i])
         turning = tyre.magic_shape(b_m, c_m, block.bend_m[i], DEGREES * block.alpha[i])

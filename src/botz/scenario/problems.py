@@ -174,7 +174,9 @@ def _messages(entry: dict[str, Any], spot: _Spot) -> Iterator[tuple[KeyPath, str
             else:
                 yield (*path, "type"), unknown(value["type"], choices)
         case "literal_error":
-            yield path, unknown(value, get_args(bare(spot.annotation)))
+            members = [member for member in get_args(bare(spot.annotation)) if member is not type(None)]
+            optional = len(members) == 1 and get_args(members[0])
+            yield path, unknown(value, get_args(members[0]) if optional else members)
         case "string_pattern_mismatch":
             words = _PATTERNS.get(context["pattern"], f"text that matches {context['pattern']}")
             yield path, f"{show(path[-1] if spot.is_key else value)} is not {words}"

@@ -36,7 +36,7 @@ class CoulombTyre(Strict):
 class CombinedSlip(Strict):
     """Weights of combined slip ([virtualbotz] eqs. 3.37-3.38): κ as a ratio, α in radians."""
 
-    b_x: Annotated[list[float], Field(min_length=2, max_length=2)] = [12.35, -10.77]
+    b_x: Annotated[list[float], Field(min_length=2, max_length=2)] = Field(default=[12.35, -10.77])
     """B_xα = b₁ cos(arctan(b₂ κ))."""
     c_x: float = Field(default=1.092, gt=0, le=2)
     """C_xα."""
@@ -44,7 +44,7 @@ class CombinedSlip(Strict):
     """E_xα."""
     shift_x: float = 0.0
     """S_Hα; the published 0.007 makes left and right differ."""
-    b_y: Annotated[list[float], Field(min_length=2, max_length=2)] = [6.461, 4.196]
+    b_y: Annotated[list[float], Field(min_length=2, max_length=2)] = Field(default=[6.461, 4.196])
     """B_yκ = b₁ cos(arctan(b₂ α))."""
     c_y: float = Field(default=1.081, gt=0, le=2)
     """C_yκ."""
@@ -59,13 +59,13 @@ class MagicFormulaTyre(Strict):
     """
 
     type: Literal["magic-formula"]
-    longitudinal: Eight = [-21.3, 1144.0, 49.6, 226.0, 0.069, -0.006, 0.056, 0.486]
+    longitudinal: Eight = Field(default=[-21.3, 1144.0, 49.6, 226.0, 0.069, -0.006, 0.056, 0.486])
     """a₁ … a₈ of F_x, table 5."""
-    lateral: Eight = [-22.1, 1011.0, 1078.0, 1.82, 0.208, 0.0, -0.354, 0.707]
+    lateral: Eight = Field(default=[-22.1, 1011.0, 1078.0, 1.82, 0.208, 0.0, -0.354, 0.707])
     """a₁ … a₈ of F_y, table 5."""
-    aligning: Eight | None = [-2.72, -2.28, -1.86, -2.73, 0.110, -0.070, 0.643, -4.04]
+    aligning: Eight | None = Field(default=[-2.72, -2.28, -1.86, -2.73, 0.110, -0.070, 0.643, -4.04])
     """a₁ … a₈ of M_z, table 5; null: no aligning moment."""
-    shapes: Annotated[list[float], Field(min_length=3, max_length=3)] = [1.69, 1.19, 2.40]
+    shapes: Annotated[list[float], Field(min_length=3, max_length=3)] = Field(default=[1.69, 1.19, 2.40])
     """C of F_x, F_y and M_z."""
     combined: CombinedSlip = CombinedSlip()
     """What one slip takes from the other's force."""
@@ -73,7 +73,7 @@ class MagicFormulaTyre(Strict):
     """Factor of all friction, for other grounds."""
     stiffness_scale: Number = Field(default=1.0, gt=0)
     """Factor of the slip stiffness."""
-    relaxation: Annotated[list[Metres], Field(min_length=2, max_length=2)] = [0.05, 0.1]
+    relaxation: Annotated[list[Metres], Field(min_length=2, max_length=2)] = Field(default=[0.05, 0.1])
     """Length that the wheel rolls until F_x and F_y have built up [m]."""
     largest_load: Newtons = Field(default=20e3, gt=0, le=22.9e3)
     """More load has no more effect: the formula's peak falls again past 22.9 kN [N]."""

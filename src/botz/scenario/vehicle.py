@@ -224,13 +224,13 @@ class Vehicle(Strict):
     """Where its numbers come from, and which are assumptions."""
     chassis: Chassis
     """The rigid body."""
-    wheel: dict[str, Any] = {}
+    wheel: dict[str, Any] = Field(default={})
     """What all wheels have in common; each of `wheels` is laid over it."""
     wheels: dict[Name, VehicleWheel] = Field(min_length=1, max_length=64)
     """The wheels by name."""
-    motor: dict[str, Any] = {}
+    motor: dict[str, Any] = Field(default={})
     """What all motors have in common; each of `motors` is laid over it."""
-    motors: dict[Name, Motor] = {}
+    motors: dict[Name, Motor] = Field(default={})
     """The motors by name; each is a command `NAME/voltage`."""
     battery: Battery | None = None
     """The battery of all motors; null: each motor gets the voltage that is commanded."""
@@ -262,7 +262,10 @@ class Vehicle(Strict):
         taken: dict[str, str] = {}
         for motor_name, motor in self.motors.items():
             if motor_name in self.wheels and motor.wheels != [motor_name]:
-                yield ("motors", motor_name), "a wheel that it does not turn, or not alone, has this name; choose another"
+                yield (
+                    ("motors", motor_name),
+                    "a wheel has this name, and it does not turn that one alone; choose another",
+                )
             for index, name in enumerate(motor.wheels):
                 place = ("motors", motor_name, "wheels", index)
                 if name not in self.wheels:
@@ -299,26 +302,29 @@ def _laid_over(common: Mapping[str, Any], own: Any) -> Any:
     merged = dict(common)
     for key, value in own.items():
         below = merged.get(key)
-        alike = isinstance(below, Mapping) and isinstance(value, Mapping) and below.get("type") == value.get(
-            "type", below.get("type")
+        alike = (
+            isinstance(below, Mapping)
+            and isinstance(value, Mapping)
+            and below.get("type") == value.get("type", below.get("type"))
         )
         merged[key] = _laid_over(below, value) if alike and isinstance(below, Mapping) else value
     return merged
 
 
 Attitude = Annotated[list[Radians], Field(min_length=3, max_length=3)]
+TurnRates = Annotated[list[RadiansPerSecond], Field(min_length=3, max_length=3)]
 
 
 class PlacedVehicle(Vehicle):
     """A vehicle in a scenario: a robot file by `extends`, changed where the scenario says so, and put somewhere."""
 
-    position: Annotated[list[Metres], Field(min_length=2, max_length=3)] = [0.0, 0.0]
+    position: Annotated[list[Metres], Field(min_length=2, max_length=3)] = Field(default=[0.0, 0.0])
     """x, y of the centre of mass at the start, and z; without z it stands on the ground [m]."""
-    attitude: Attitude = [0.0, 0.0, 0.0]
+    attitude: Attitude = Field(default=[0.0, 0.0, 0.0])
     """Roll, pitch and yaw at the start; yaw first, then pitch, then roll [rad]. Nose down is a positive pitch."""
-    velocity: Annotated[list[MetresPerSecond], Field(min_length=3, max_length=3)] = [0.0, 0.0, 0.0]
+    velocity: Annotated[list[MetresPerSecond], Field(min_length=3, max_length=3)] = Field(default=[0.0, 0.0, 0.0])
     """Velocity at the start in the vehicle's axes [m/s]; free wheels turn along with it."""
-    angular_velocity: Annotated[list[RadiansPerSecond], Field(min_length=3, max_length=3)] = [0.0, 0.0, 0.0]
+    angular_velocity: TurnRates = Field(default=[0.0, 0.0, 0.0])
     """Angular velocity at the start in the vehicle's axes [rad/s]."""
 
 

@@ -122,7 +122,7 @@ def load_transfer_on_a_slope(samples: int) -> Iterator[Check]:
             yield worst(f"{case}: load transfer [N]", wrong, 1e-6, why)
             tilt = run.value("attitude")[0 if across else 1] * (1.0 if across else -1.0)
             yield close(f"{case}: parallel to the ground [rad]", slope, tilt, 1e-8, why)
-            held = run.each("force")[:, 1 if across else 0].sum() * (1.0 if not across else 1.0)
+            held = run.each("force")[:, 1 if across else 0].sum()
             yield close(f"{case}: friction holds m g sin β [N]", 40.0 * GRAVITY * sin(slope), held, 1e-6, why)
 
 
@@ -206,15 +206,19 @@ def parks_and_slides(
     first = next(iter(robot["wheels"].values()))
     limit = atan(mu)
     clear = first["radius"] - first["position"][2]
-    run = on_a_slope(robot, limit - radians(1.0), across, clear, step=1e-3)
-    set_down(run)
+
+    def standing(slope: float) -> Rig:
+        height = clear - 10.0 * GRAVITY * cos(slope) / first["suspension"]["stiffness"]
+        return on_a_slope(robot, slope, across, height, step=1e-3)
+
+    slope = limit - radians(1.0)
+    run = standing(slope).run(5.0) if dynamic is not None else set_down(robot, slope, across, clear)
     before = run.value("pose")[:3].copy()
     crept = float(np.linalg.norm(run.run(60.0).value("pose")[:3] - before))
     why = f"1° below arctan μ = {np.degrees(limit):.2f}°, once it stands: less than 1 mm in a minute."
     yield close(f"{name}: creeps in a minute, parked [m]", 0.0, crept, 1e-3, why)
     slope = limit + radians(1.0)
-    height = clear - 10.0 * GRAVITY * cos(slope) / first["suspension"]["stiffness"]
-    run = on_a_slope(robot, slope, across, height, step=1e-3).run(1.0)
+    run = standing(slope).run(1.0)
     rows = run.record(1.0, every=100)
     speed = np.linalg.norm(run.value("twist", rows)[:, :3], axis=1)
     if dynamic is None:
@@ -228,15 +232,17 @@ def parks_and_slides(
     yield close(f"{name}: acceleration 1° above [m/s²]", wanted, acceleration, 1e-4 * GRAVITY, why)
 
 
-def set_down(run: Rig) -> None:
-    """Gravity grows from a fiftieth to its whole within 10 s, and the vehicle settles.
+def set_down(robot: dict[str, Any], slope: float, across: bool, clear: float) -> Rig:
+    """A vehicle with its springs unloaded; gravity grows from a fiftieth to its whole within 8 s.
 
     Friction angles do not depend on gravity; but treads that begin unstretched give way first, by up to a centimetre,
     and in full gravity a vehicle near its limit would gain more speed on that way than sliding friction takes back.
     """
+    run = on_a_slope(robot, slope, across, clear, step=1e-3)
     for tenth in range(130):
         run.engine.records.world[0].gravity = GRAVITY * min(1.0, 0.02 + max(tenth - 30, 0) / 50.0)
         run.run(0.1)
+    return run
 
 
 def friction_angle_magic(samples: int) -> Iterator[Check]:

@@ -23,6 +23,12 @@ def robot_data(name: str) -> dict[str, Any]:
     return data
 
 
+WHEELED = [name for name in library.names("robot") if robot_data(name).get("engine", "kinematics") == "kinematics"]
+"""The shipped robots of the engine `kinematics`."""
+DRIVABLE = [name for name in WHEELED if name != "skid-steer"]
+"""Those that controllers can steer: all but the one whose wheels cannot roll round a curve."""
+
+
 def world(robot: str | dict[str, Any], pose=(0.0, 0.0, 0.0), *, step: float = 0.01, **more: Any) -> KinematicsEngine:
     data = robot_data(robot) if isinstance(robot, str) else dict(robot)
     scenario = {

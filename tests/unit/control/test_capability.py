@@ -6,13 +6,12 @@ from math import inf, pi, radians, tan
 
 import numpy as np
 import pytest
-from driving import robot_data
+from driving import WHEELED, robot_data
 
 from botz.control.capability import Motion, capability_of, required_capability
 from botz.engines.wheel_inverse import inverse_kinematics
 from botz.engines.wheeled_robot import WheeledRobotModel
 from botz.errors import InputError
-from botz.scenario import library
 from botz.scenario.kinematics import WheeledRobot
 
 DEGREES = {
@@ -57,7 +56,7 @@ def fixed(x, y, heading=0.0, driven=True):
     return {"type": "fixed", "position": [x, y], "heading": heading, "driven": driven}
 
 
-@pytest.mark.parametrize("name", library.names("robot"))
+@pytest.mark.parametrize("name", WHEELED)
 def test_every_shipped_robot_has_the_degrees_and_the_motion_of_its_kind(name):
     model = model_of(robot_data(name))
     assert str(model.structure()) == DEGREES.get(name, "2/0/2")
@@ -69,8 +68,8 @@ def test_every_shipped_robot_has_the_degrees_and_the_motion_of_its_kind(name):
 def test_the_library_holds_every_configuration_of_the_source():
     third_wheels = {f"differential-{kind}-{end}" for kind in ("castor", "omni", "ball") for end in ("front", "rear")}
     more = {"differential", "differential-support", "differential-two-omni-front", "differential-two-supports"}
-    assert set(library.names("robot")) == set(DEGREES) | third_wheels | more
-    for name in library.names("robot"):
+    assert set(WHEELED) == set(DEGREES) | third_wheels | more
+    for name in WHEELED:
         data = robot_data(name)
         assert data["description"] and data["source"]
 

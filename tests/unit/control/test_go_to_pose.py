@@ -6,12 +6,10 @@ from math import pi
 
 import numpy as np
 import pytest
-from driving import Drive, controller_of, pose_error, robot_data, world
+from driving import DRIVABLE, Drive, controller_of, pose_error, robot_data, world
 
 from botz.errors import InputError
-from botz.scenario import library
 
-DRIVABLE = [name for name in library.names("robot") if name != "skid-steer"]
 KEEPS_HEADING = ("driven-ball", "synchro-drive")
 
 

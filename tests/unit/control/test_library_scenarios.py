@@ -7,7 +7,7 @@ import pytest
 
 from botz.control.base import ControllerSetup, Measured
 from botz.control.registry import build
-from botz.engines.kinematics import KinematicsEngine
+from botz.engines.registry import make_engine
 from botz.scenario import library
 from botz.scenario.load import load
 
@@ -16,8 +16,8 @@ from botz.scenario.load import load
 def test_a_shipped_scenario_loads_and_its_robots_move(name):
     spec = load(name).spec
     assert spec.description
-    assert 5 <= spec.time.duration <= 60
-    engine = KinematicsEngine(spec)
+    assert 3 <= spec.time.duration <= 60
+    engine = make_engine(spec)
     row = np.empty(engine.channels.width)
     engine.observe(row)
     start = row.copy()

@@ -6,13 +6,11 @@ from math import cos, hypot, pi, sin
 
 import numpy as np
 import pytest
-from driving import Drive, controller_of, world
+from driving import DRIVABLE, Drive, controller_of, world
 
 from botz.control.reference import Circle, Eight, Line, Sampled
 from botz.errors import InputError
-from botz.scenario import library
 
-DRIVABLE = [name for name in library.names("robot") if name != "skid-steer"]
 NEEDS_TIME = (
     "ackermann-front-drive",
     "ackermann-rear-drive",

@@ -6,13 +6,11 @@ from math import hypot
 
 import numpy as np
 import pytest
-from driving import Drive, controller_of, world
+from driving import DRIVABLE, Drive, controller_of, world
 
 from botz.control.polyline import Polyline
 from botz.errors import InputError
-from botz.scenario import library
 
-DRIVABLE = [name for name in library.names("robot") if name != "skid-steer"]
 CARS = ("ackermann-front-drive", "ackermann-rear-drive", "bicycle", "tricycle-rear-drive")
 
 
