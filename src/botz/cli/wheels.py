@@ -46,7 +46,8 @@ def wheels(
 
     loaded = load_robot(robot, overrides=list(set_ or []))
     if not isinstance(loaded.spec, WheeledRobot):
-        raise InputError(Problem(f"{robot!r} is not a wheeled robot"))
+        engine = loaded.data["engine"]
+        raise InputError(Problem(f"{robot!r} is for engine {engine!r}; 'wheels' shows robots of engine 'kinematics'"))
     try:
         model = WheeledRobotModel(loaded.spec)
     except ValueError as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from math import sqrt
-from typing import Any
+from math import exp, sqrt
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from botz.engines.vehicle_rows import channels_of, views_of
 from botz.engines.vehicle_start import standing_height
 from botz.errors import InputError, Problem
 from botz.physics import axle_block, wheel_block
-from botz.physics.wheel_block import LANES
+from botz.physics.wheel_block import GRAVITY, LANES
 from botz.scenario.names import closest
-from botz.scenario.vehicle import VehicleScenario
+from botz.scenario.tyre import CoulombTyre, MagicFormulaTyre
+from botz.scenario.vehicle import VehicleScenario, VehicleWheel
 from botz.scene.height_grid import build_grid
 
 BY_SHARES = {"tank": ("left", "right"), "drive": ("forward", "turn")}
@@ -90,6 +91,9 @@ class VehicleEngine(Engine):
                 found.append((2.0 / sqrt(spring.stiffness / mass), f"{name}: spring of wheel {wheel_name!r}"))
                 if spring.damping > 0.0:
                     found.append((2.0 * mass / spring.damping, f"{name}: damper of wheel {wheel_name!r}"))
+                tread, sticking = tread_stiffness(wheel, chassis.mass * GRAVITY / len(robot.wheels)), wheel.radius**2
+                lightest_tread = 1.0 / (1.0 / mass + sticking / wheel.inertia)
+                found.append((2.0 / sqrt(tread / lightest_tread), f"{name}: tread of wheel {wheel_name!r}"))
             corner = chassis.corners.stiffness
             found.append((2.0 / sqrt(corner / (chassis.mass / 8.0)), f"{name}: corners of the chassis"))
         for own, name in zip(self.records.robots, self.scenario.robots, strict=True):
@@ -224,6 +228,20 @@ class VehicleEngine(Engine):
             found[name] = (time.perf_counter() - began) / n
             self.go_back()
         return found
+
+
+def tread_stiffness(wheel: VehicleWheel, load: float) -> float:
+    """Of a tyre along the ground while it sticks, under a load [N/m]."""
+    match wheel.tyre:
+        case CoulombTyre() as tyre:
+            return tyre.stiffness
+        case MagicFormulaTyre() as tyre:
+            _, _, a3, a4, a5, *_ = tyre.longitudinal
+            thousands = min(load, tyre.largest_load) / 1000.0
+            slip = (a3 * thousands + a4) * thousands * exp(-a5 * thousands) * tyre.stiffness_scale
+            return 100.0 * slip / tyre.relaxation[0]
+        case _:
+            assert_never(wheel.tyre)
 
 
 def effective_mass(robot: Any) -> dict[str, float]:

@@ -7,10 +7,9 @@ from math import atan, cos, sqrt
 from botz.frames import compiled, cross, rotation_of
 from botz.physics.axle_block import axle_speeds, axle_torques, battery_sums, set_voltages, spin_momentum
 from botz.physics.penalty import penalty_force
+from botz.physics.sprung_wheels import wheel_forces
 from botz.physics.terrain import height, height_and_slope
-from botz.physics.wheel_block import LANES, contact_motion, place_wheels, sum_wheels
-from botz.physics.wheel_contact import add_walls, find_contacts
-from botz.physics.wheel_tyres import tyre_forces
+from botz.physics.wheel_block import LANES
 
 
 @compiled
@@ -80,28 +79,6 @@ def look_around(robot, body, wheels, steepness, grid, world):  # -> whether a wa
 
 
 @compiled
-def wheel_contacts(robot, body, wheels, heights, grid, steepness, world, sines, cosines):  # -> whether walls count
-    steep = look_around(robot, body, wheels, steepness, grid, world)
-    plain = steep or world.plain != 0
-    for w in range(robot.wheel_start, robot.wheel_stop):
-        place_wheels(wheels[w], body)
-        find_contacts(wheels[w], body, heights, grid, sines, cosines, world.cos_blocked, plain)
-    return plain
-
-
-@compiled
-def slips_and_springs(robot, body, wheels):
-    for w in range(robot.wheel_start, robot.wheel_stop):
-        contact_motion(wheels[w], body)
-
-
-@compiled
-def tyres(robot, wheels, dt):
-    for w in range(robot.wheel_start, robot.wheel_stop):
-        tyre_forces(wheels[w], dt)
-
-
-@compiled
 def motors_and_friction(robot, wheels, axles, inputs, dt):
     for a in range(robot.axle_start, robot.axle_stop):
         block = axles[a]
@@ -135,18 +112,10 @@ def motors_and_friction(robot, wheels, axles, inputs, dt):
 
 
 @compiled
-def chassis_forces(robot, body, wheels, heights, grid, world, sines, cosines, walls, dt):
-    """Sums over wheels and corners, and gravity."""
+def clear_sums(robot, body, world):
+    """Gravity is all that acts so far."""
     body.force[0], body.force[1], body.force[2] = 0.0, 0.0, -robot.mass * world.gravity
     body.moment[0], body.moment[1], body.moment[2] = 0.0, 0.0, 0.0
-    for w in range(robot.wheel_start, robot.wheel_stop):
-        sum_wheels(wheels[w], body)
-        if walls:
-            add_walls(wheels[w], body, heights, grid, sines, cosines, dt)
-    corners_on_ground(robot, body, heights, grid, dt)
-    for k in range(3):
-        robot.acceleration[k] = body.force[k] * robot.inverse_mass
-        robot.moment[k] = body.moment[k]
 
 
 @compiled
@@ -191,11 +160,22 @@ def corners_on_ground(robot, body, heights, grid, dt):
 
 
 @compiled
+def keep_sums(robot, body):
+    for k in range(3):
+        robot.acceleration[k] = body.force[k] * robot.inverse_mass
+        robot.moment[k] = body.moment[k]
+
+
+@compiled
 def forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt, dt_contact):
     """All stages in their order. dt is the step over which treads and bristles go, dt_contact that of penalties."""
     set_motion(robot, body, wheels, axles)
-    walls = wheel_contacts(robot, body, wheels, heights, grid, steepness, world, sines, cosines)
-    slips_and_springs(robot, body, wheels)
-    tyres(robot, wheels, dt)
+    steep = look_around(robot, body, wheels, steepness, grid, world)
+    clear_sums(robot, body, world)
+    for w in range(robot.wheel_start, robot.wheel_stop):
+        wheel_forces(
+            wheels[w], body, heights, grid, sines, cosines, world.cos_blocked, steep or world.plain != 0, dt, dt_contact
+        )
     motors_and_friction(robot, wheels, axles, inputs, dt)
-    chassis_forces(robot, body, wheels, heights, grid, world, sines, cosines, walls, dt_contact)
+    corners_on_ground(robot, body, heights, grid, dt_contact)
+    keep_sums(robot, body)

@@ -7,19 +7,21 @@ from math import sqrt
 from numba import njit
 
 from botz.engines.vehicle_forces import (
-    chassis_forces,
+    clear_sums,
+    corners_on_ground,
     forces,
+    keep_sums,
+    look_around,
     motors_and_friction,
     set_motion,
     set_speeds,
-    slips_and_springs,
-    tyres,
-    wheel_contacts,
 )
 from botz.engines.vehicle_rows import observe_row
 from botz.frames import compensated_sum, compiled, quaternion_rate
 from botz.physics.terrain import is_inside
-from botz.physics.wheel_block import LANES
+from botz.physics.wheel_block import LANES, contact_motion, place_wheels, sum_wheels
+from botz.physics.wheel_contact import find_contacts
+from botz.physics.wheel_tyres import tyre_forces
 
 SEMI_IMPLICIT, RK4 = 0, 1
 
@@ -91,6 +93,7 @@ def rk4_step(robot, body, wheels, axles, heights, grid, steepness, world, sines,
             go_to_stage(robot, wheels, axles, ahead)
             count_way(robot, 0.5 * dt)
     finish_step(robot, wheels, axles, dt)
+    set_motion(robot, body, wheels, axles)
     settle_treads(robot, wheels)
     robot.energy, robot.energy_lost = compensated_sum(robot.energy, robot.energy_lost, dt * robot.power)
 
@@ -290,18 +293,27 @@ def repeat_stage(
     for _ in range(n):
         for r in range(robots.size):
             robot, body = robots[r], bodies[r]
+            for w in range(robot.wheel_start, robot.wheel_stop):
+                block = wheels[w]
+                if stage == CONTACTS:
+                    place_wheels(block, body)
+                    find_contacts(block, body, heights, grid, sines, cosines, world.cos_blocked, world.plain != 0)
+                elif stage == SLIPS:
+                    contact_motion(block, body)
+                elif stage == TYRES:
+                    tyre_forces(block, dt)
+                elif stage == CHASSIS:
+                    sum_wheels(block, body)
             if stage == CONTACTS:
                 body.position[0] += dt * body.velocity[0]
                 body.position[1] += dt * body.velocity[1]
                 count_way(robot, dt)
-                wheel_contacts(robot, body, wheels, heights, grid, steepness, world, sines, cosines)
-            elif stage == SLIPS:
-                slips_and_springs(robot, body, wheels)
-            elif stage == TYRES:
-                tyres(robot, wheels, dt)
+                look_around(robot, body, wheels, steepness, grid, world)
             elif stage == MOTORS:
                 motors_and_friction(robot, wheels, axles, inputs, dt)
-            else:
-                set_motion(robot, body, wheels, axles)
-                chassis_forces(robot, body, wheels, heights, grid, world, sines, cosines, False, dt)
+            elif stage == CHASSIS:
+                corners_on_ground(robot, body, heights, grid, dt)
+                keep_sums(robot, body)
                 integrate_chassis(robot, body, axles, dt)
+                set_motion(robot, body, wheels, axles)
+                clear_sums(robot, body, world)

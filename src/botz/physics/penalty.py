@@ -20,11 +20,16 @@ def penalty_force(
     normal = max(stiffness * depth - damping * v_n, 0.0)
     vx, vy, vz = vx - v_n * nx, vy - v_n * ny, vz - v_n * nz
     along = dot(ux, uy, uz, nx, ny, nz)
-    ux, uy, uz = ux - along * nx - dt * vx, uy - along * ny - dt * vy, uz - along * nz - dt * vz
-    fx, fy, fz = stiffness * ux - damping * vx, stiffness * uy - damping * vy, stiffness * uz - damping * vz
+    ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
+    k, c = stiffness, damping + stiffness * dt
+    fx, fy, fz = k * ux - c * vx, k * uy - c * vy, k * uz - c * vz
     size, limit = sqrt(fx * fx + fy * fy + fz * fz), friction * normal
     if size > limit:
         share = limit / size
         fx, fy, fz = fx * share, fy * share, fz * share
-        ux, uy, uz = fx / stiffness, fy / stiffness, fz / stiffness
+        # The limit stretches the spring against its damper and no faster; at once, its energy would come of nothing.
+        ease = dt / c if dt > 0.0 else 0.0
+        ux, uy, uz = ux + ease * (fx - k * ux), uy + ease * (fy - k * uy), uz + ease * (fz - k * uz)
+    else:
+        ux, uy, uz = ux - dt * vx, uy - dt * vy, uz - dt * vz
     return fx + normal * nx, fy + normal * ny, fz + normal * nz, ux, uy, uz

@@ -9,10 +9,11 @@ from botz.physics.wheel_tyres import tyre_forces
 
 
 @compiled
-def wheel_forces(block, body, heights, grid, sines, cosines, cos_blocked, plain, dt):
+def wheel_forces(block, body, heights, grid, sines, cosines, cos_blocked, plain, dt, dt_wall):
     """All that four wheels do to the body that carries them; `omega` of the block are their absolute speeds.
 
-    dt is the step over which the treads' deflections go (0: they stay, and only their rates are found).
+    dt is the step over which the treads' deflections go (0: they stay, and only their rates are found), dt_wall that of
+    the friction at walls.
     """
     place_wheels(block, body)
     find_contacts(block, body, heights, grid, sines, cosines, cos_blocked, plain)
@@ -20,4 +21,4 @@ def wheel_forces(block, body, heights, grid, sines, cosines, cos_blocked, plain,
     tyre_forces(block, dt)
     sum_wheels(block, body)
     if plain:
-        add_walls(block, body, heights, grid, sines, cosines, dt)
+        add_walls(block, body, heights, grid, sines, cosines, dt_wall)

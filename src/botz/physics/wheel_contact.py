@@ -30,6 +30,8 @@ def find_contacts(block, body, heights, grid, sines, cosines, cos_blocked, plain
             if block.half_width[i] > 0.0:
                 search_rim(block, body, heights, grid, sines, cosines, cos_blocked, i, 1)
         else:
+            if block.wall_depth[i] > 0.0:
+                leave_wall(block, i)
             if block.fresh_a[i] == 0.0:
                 search_rim_near(block, body, heights, grid, sines, cosines, i, 0)
             if block.half_width[i] > 0.0 and block.fresh_b[i] == 0.0:
@@ -223,6 +225,13 @@ def merge_rims(block, body):
 
 
 @compiled
+def leave_wall(block, i):
+    block.wall_depth[i] = 0.0
+    block.wall_x[i], block.wall_y[i], block.wall_z[i] = 0.0, 0.0, 0.0
+    block.wall_force_x[i], block.wall_force_y[i], block.wall_force_z[i] = 0.0, 0.0, 0.0
+
+
+@compiled
 def add_walls(block, body, heights, grid, sines, cosines, dt):
     """Beyond the blocked angle the wheel is rigid with the chassis: a penalty along n̂ with Coulomb friction.
 
@@ -231,9 +240,8 @@ def add_walls(block, body, heights, grid, sines, cosines, dt):
     """
     n, t, b, v, w = body.n, body.t, body.b, body.velocity, body.angular
     for i in range(LANES):
-        block.wall_force_x[i], block.wall_force_y[i], block.wall_force_z[i] = 0.0, 0.0, 0.0
         if block.present[i] == 0.0 or block.wall_depth[i] <= 0.0:
-            block.wall_x[i], block.wall_y[i], block.wall_z[i] = 0.0, 0.0, 0.0
+            leave_wall(block, i)
             continue
         k = int(block.wall_slice[i])
         offset = block.half_width[i] if block.wall_slice[i] == k else -block.half_width[i]

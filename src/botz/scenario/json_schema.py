@@ -2,7 +2,8 @@
 
 The models describe complete documents. A file that extends another holds only what it changes, so each
 definition exists a second time as a partial one: nothing required, null allowed (it takes a key away). Which of
-the two holds is decided by whether `extends` is there.
+the two holds is decided by whether `extends` is there. What entries by name have in common may be written once beside
+them (`wheel` for `wheels`): then the entries are partial, too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from botz.scenario.families import FAMILIES
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _PREFIX = "#/$defs/"
 _PARTIAL = "Partial"
+_COMMON = {"wheel": "wheels", "motor": "motors"}
+"""Keys that hold what all entries of another key have in common."""
 _EXTENDS = {
     "scenario": {
         "type": "string",
@@ -47,7 +50,10 @@ def _document(kind: str, models: Mapping[str, type[BaseModel]], title: str, *, e
     references, defined = models_json_schema([(model, "validation") for model in models.values()])
     definitions: Schema = defined["$defs"]
     _refuse_other_names(definitions)
-    definitions |= {name + _PARTIAL: _partial(schema) for name, schema in list(definitions.items())}
+    _describe_common_parts(definitions)
+    partial = {name + _PARTIAL: _partial(schema) for name, schema in definitions.items()}
+    _need_nothing_beside_common_parts(definitions)
+    definitions |= partial
     names = {
         engine: references[(model, "validation")]["$ref"].removeprefix(_PREFIX) for engine, model in models.items()
     }
@@ -63,11 +69,9 @@ def _document(kind: str, models: Mapping[str, type[BaseModel]], title: str, *, e
         }
         for engine, name in names.items()
     ]
-    if not engine_required or len(models) == 1:
-        # A robot file may leave the engine out. A scenario that extends may too: then the family is known only
-        # while there is a single one.
-        any_family = {"anyOf": [{"$ref": _PREFIX + name} for name in names.values()]}
-        choices.append({"if": {"not": {"required": ["engine"]}}, "then": any_family})
+    # What extends another file may leave the engine out, which is then that file's: it fits one family at least.
+    any_family = {"anyOf": [{"$ref": _PREFIX + name} for name in names.values()]}
+    choices.append({"if": {"not": {"required": ["engine"]}}, "then": any_family})
     document: Schema = {
         "$schema": _DIALECT,
         "title": title,
@@ -87,6 +91,34 @@ def _refuse_other_names(schema: Any) -> None:
         schema.setdefault("additionalProperties", False)
     for entry in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
         _refuse_other_names(entry)
+
+
+def _describe_common_parts(definitions: Schema) -> None:
+    """What entries by name have in common is such an entry, and not just any mapping."""
+    for properties in _with_common_parts(definitions):
+        for common, each in _COMMON.items():
+            (entry,) = _references(properties[each])
+            properties[common] = {"description": properties[common]["description"], "$ref": entry}
+
+
+def _need_nothing_beside_common_parts(definitions: Schema) -> None:
+    for properties in _with_common_parts(definitions):
+        for key in (*_COMMON.keys(), *_COMMON.values()):
+            properties[key] = _to_partial(properties[key])
+
+
+def _with_common_parts(definitions: Schema) -> list[Schema]:
+    found = [schema.get("properties", {}) for schema in definitions.values()]
+    return [properties for properties in found if _COMMON.keys() <= properties.keys()]
+
+
+def _to_partial(schema: Any) -> Any:
+    """A copy whose references lead to partial definitions."""
+    if isinstance(schema, list):
+        return [_to_partial(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: value + _PARTIAL if key == "$ref" else _to_partial(value) for key, value in schema.items()}
 
 
 def _allow_extends(definitions: Schema, name: str, kind: str) -> None:

@@ -99,16 +99,13 @@ def load_data(
 
 
 def load_robot(source: str | Path, *, overrides: Sequence[str] | Mapping[str, Any] = ()) -> LoadedRobot:
-    """Load a library robot by its name, or a robot file, by itself.
+    """Load a library robot by its name, or a robot file, by itself; outside a scenario it must say its engine.
 
     `overrides` begin at the robot, as `"wheels.left.radius=0.1"`.
     """
     path = absolute(locate(source, "robot"))
     tree = overridden(document(path, "robot"), overrides)
-    if tree.get("engine") is None and len(FAMILIES) == 1:
-        family = next(iter(FAMILIES.values()))
-    else:
-        family = _family(tree)
+    family = _family(tree)
     problems = _not_finite(tree)
     try:
         spec = family.robot.model_validate(tree.plain())

@@ -88,9 +88,15 @@ def _kinematics(full: bool) -> list[Check]:
     return kinematics_checks(FULL if full else FAST)
 
 
+def _vehicle(full: bool) -> list[Check]:
+    from botz.verify.vehicle import vehicle_checks
+
+    return vehicle_checks(FULL if full else FAST)
+
+
 def families() -> dict[str, Callable[[bool], list[Check]]]:
     """What can be verified, by family; each is called with `full`."""
-    return {"kinematics": _kinematics}
+    return {"kinematics": _kinematics, "vehicle": _vehicle}
 
 
 def run(family: str, full: bool = False) -> list[Check]:

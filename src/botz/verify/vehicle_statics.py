@@ -1,4 +1,5 @@
-"""Checks of the sprung vehicle at rest and in small oscillations: sinkage, load share, bounce, pitch, friction angle."""
+"""Checks of the sprung vehicle at rest and in small oscillations: sinkage, load share, bounce, pitch, friction
+angle."""
 
 from __future__ import annotations
 
@@ -42,8 +43,8 @@ def static_sinkage(samples: int) -> Iterator[Check]:
 
 
 def load_share(samples: int) -> Iterator[Check]:
-    """A mass off the middle: N_front = m g b/(a + b), N_left = m g d/(c + d), each wheel with the product of its shares.
-    Springs in the ratio of the loads keep the chassis level."""
+    """A mass off the middle: N_front = m g b/(a + b), N_left = m g d/(c + d), each wheel with the product of its
+    shares. Springs in the ratio of the loads keep the chassis level."""
     rng = np.random.default_rng(50)
     wrong, tilts = [], []
     for _ in range(min(max(samples // 10, 1), 100)):
@@ -88,7 +89,10 @@ def tilted_by_equal_springs(samples: int) -> Iterator[Check]:
 
     solved = fsolve(balance, [0.134, 0.0], xtol=1e-13)
     loads = pressed(solved)[0]
-    wheels = {name: {"position": [front if "front" in name else -rear, 0.22 if "left" in name else -0.22, -AXLE]} for name in NAMES}
+    wheels = {
+        name: {"position": [front if "front" in name else -rear, 0.22 if "left" in name else -0.22, -AXLE]}
+        for name in NAMES
+    }
     run = rig(four_wheeler(wheels=wheels), step=1e-3, contact=EXACT).run(SETTLED)
     why = "At rest; solver and contact search to 1e-12 of the travel."
     yield close("mass off the middle, equal springs: pitch [rad]", solved[1], run.value("attitude")[1], 1e-9, why)
@@ -104,16 +108,22 @@ def on_a_slope(robot: dict[str, Any], slope: float, across: bool, com_height: fl
 
 
 def load_transfer_on_a_slope(samples: int) -> Iterator[Check]:
-    """On a slope β the upper pair carries m g (cos β/2 − sin β H/L), the lower one m g (cos β/2 + sin β H/L). With locked
-    wheels and springs in that ratio the chassis stands parallel to the ground, N = F_susp and Σ F = m g sin β."""
+    """On a slope β the upper pair carries m g (cos β/2 − sin β H/L), the lower one m g (cos β/2 + sin β H/L). With
+    locked wheels and springs in that ratio the chassis stands parallel to the ground, N = F_susp and Σ F = m g sin
+    β."""
     del samples
     h = 0.015
     lever = (RADIUS + AXLE - h) / (2.0 * HALF)
     for slope in (radians(10.0), radians(25.0)):
         for across, name in ((False, "nose up"), (True, "left side up")):
-            pairs = {upper: 20.0 * GRAVITY * (0.5 * cos(slope) + sign * sin(slope) * lever) for upper, sign in ((1, -1), (0, 1))}
+            pairs = {
+                upper: 20.0 * GRAVITY * (0.5 * cos(slope) + sign * sin(slope) * lever)
+                for upper, sign in ((1, -1), (0, 1))
+            }
             loads = {one: pairs[("left" if across else "front") in one] for one in NAMES}
-            wheels = {one: {"suspension": {"stiffness": load / h, "damping": load / h / 30.0}} for one, load in loads.items()}
+            wheels = {
+                one: {"suspension": {"stiffness": load / h, "damping": load / h / 30.0}} for one, load in loads.items()
+            }
             robot = four_wheeler(wheel={"locked": True}, wheels=wheels)
             run = on_a_slope(robot, slope, across, lever * 2.0 * HALF + 0.004, step=1e-3, contact=EXACT).run(SETTLED)
             case = f"slope of {np.degrees(slope):.0f}°, {name}"
@@ -154,7 +164,12 @@ def bounce_and_pitch(samples: int) -> Iterator[Check]:
     for method, dt in (("rk4", 1e-3), ("semi-implicit", 1e-4)):
         for name, ((lift, roll, pitch), square, twice_decay) in cases.items():
             run = rig(
-                robot, step=dt, method=method, contact=EXACT, position=[0.0, 0.0, height + lift], attitude=[roll, pitch, 0.0]
+                robot,
+                step=dt,
+                method=method,
+                contact=EXACT,
+                position=[0.0, 0.0, height + lift],
+                attitude=[roll, pitch, 0.0],
             )
             rows = run.record(1.0, every=round(1e-3 / dt))
             mode = {
@@ -175,7 +190,11 @@ def bounce_and_pitch(samples: int) -> Iterator[Check]:
             damped = sqrt(square - sigma**2)
             yield close(f"{name}, {method}: frequency [rad/s]", damped, found_omega, relative * omega, why)
             yield close(
-                f"{name}, {method}: damping ratio", sigma / omega, found_sigma / omega, relative * sigma / omega * 20, why
+                f"{name}, {method}: damping ratio",
+                sigma / omega,
+                found_sigma / omega,
+                relative * sigma / omega * 20,
+                why,
             )
 
 
@@ -195,7 +214,11 @@ def friction_angle_coulomb(samples: int) -> Iterator[Check]:
     }
     tyre = {"static": 0.8, "dynamic": 0.7, "damping_ratio": 3.0}
     yield from parks_and_slides(
-        "Coulomb, static above dynamic", four_wheeler(wheel={"locked": True, "tyre": tyre}, wheels=wheels), 0.8, 0.7, False
+        "Coulomb, static above dynamic",
+        four_wheeler(wheel={"locked": True, "tyre": tyre}, wheels=wheels),
+        0.8,
+        0.7,
+        False,
     )
 
 
@@ -246,8 +269,8 @@ def set_down(robot: dict[str, Any], slope: float, across: bool, clear: float) ->
 
 
 def friction_angle_magic(samples: int) -> Iterator[Check]:
-    """The Magic Formula's friction angle is that of its peak: tan β = D/N = (a₁ F_z + a₂)/1000 at F_z = m g cos β/4 in kN,
-    by the rows of F_x up the slope and of F_y across it."""
+    """The Magic Formula's friction angle is that of its peak: tan β = D/N = (a₁ F_z + a₂)/1000 at F_z = m g cos β/4
+    in kN, by the rows of F_x up the slope and of F_y across it."""
     del samples
     for across, (a1, a2), name in ((False, (-21.3, 1144.0), "along"), (True, (-22.1, 1011.0), "across")):
         mu = 1.0

@@ -50,6 +50,8 @@ def complete(**more: Any) -> dict[str, Any]:
             "controllers": {"drive": {"rate": 50}},
         },
         {"extends": "circle", "robots": {"vivi": {"wheels": {"left": {"slip": {"mean": "5 %"}}}}}},
+        {"extends": "ramp", "robots": {"vivi": {"wheel": {"rims": 1}}}, "world": {"gravity": 1.6}},
+        {"engine": "vehicle", "robots": {"vivi": {"extends": "vivi", "wheel": {"radius": 0.1}}}},
     ],
 )
 def test_valid_scenarios_pass(scenario: jsonschema.Draft202012Validator, data: dict[str, Any]) -> None:
@@ -78,6 +80,8 @@ def test_valid_scenarios_pass(scenario: jsonschema.Draft202012Validator, data: d
         complete(controllers={"drive": {"type": "constant", "command": {"twist": 0}}}),
         {"extends": "circle", "tme": 1},
         {"extends": "circle", "time": {"step": -1}},
+        {"extends": "ramp", "robots": {"vivi": {"wheel": {"rims": 1}, "pose": [0, 0, 0]}}},
+        {"engine": "vehicle", "robots": {"vivi": {"extends": "vivi", "wheel": {"radios": 0.1}}}},
     ],
 )
 def test_typical_mistakes_fail(scenario: jsonschema.Draft202012Validator, data: dict[str, Any]) -> None:
@@ -89,6 +93,43 @@ def test_robot_files(robot: jsonschema.Draft202012Validator) -> None:
     robot.validate(ROBOT)
     robot.validate({"extends": "duo", "wheels": {"left": {"radius": "6 cm"}}})
     for wrong in ({}, {"wheels": {}}, {**ROBOT, "pose": [0, 0, 0]}, {"extends": "duo", "weels": {}}):
+        assert not robot.is_valid(wrong), wrong
+
+
+def vehicle(**more: Any) -> dict[str, Any]:
+    """Its wheels and motors hold what differs; what they have in common is written once."""
+    return {
+        "engine": "vehicle",
+        "chassis": {"mass": 4, "front": 0.2, "rear": 0.2, "left": 0.1, "right": 0.1, "top": 0.1, "bottom": "5 cm"},
+        "wheel": {
+            "radius": "5 cm",
+            "inertia": 0.001,
+            "suspension": {"stiffness": 1000, "damping": 20, "travel": 0.02},
+            "tyre": {"type": "coulomb", "static": 0.9, "dynamic": 0.8},
+        },
+        "wheels": {"left": {"position": [0, 0.1, 0]}, "right": {"position": [0, -0.1, 0], "radius": 0.06}},
+        "motor": {"torque_constant": 0.02, "speed_constant": "254 rpm/V", "resistance": 0.1, "voltage": "12 V"},
+        "motors": {"left": {"wheels": ["left"]}, "right": {"wheels": ["right"], "gear_ratio": 30}},
+        **more,
+    }
+
+
+def test_vehicles_whose_wheels_have_much_in_common(robot: jsonschema.Draft202012Validator) -> None:
+    robot.validate(vehicle())
+    robot.validate({"extends": "duo", "engine": "vehicle", "wheel": {"rims": 1}, "wheels": {"left": None}})
+    robot.validate({"extends": "duo", "engine": "vehicle", "wheel": None})
+    for wrong in (
+        vehicle(wheel={"radios": 0.05}),
+        vehicle(wheel={"radius": 0}),
+        vehicle(wheel={"suspension": {"stifness": 1000}}),
+        vehicle(wheel={"tyre": {"type": "magic_formula"}}),
+        vehicle(wheels={"left": {"rims": 3}}),
+        vehicle(wheels={}),
+        vehicle(motor={"voltage": "fast"}),
+        vehicle(motors={"left": {"weels": ["left"]}}),
+        vehicle(chassis={}),
+        {"extends": "duo", "engine": "vehicle", "motor": {"volt": 3}},
+    ):
         assert not robot.is_valid(wrong), wrong
 
 

@@ -1,0 +1,27 @@
+"""`botz verify vehicle`: all checks of the rough-terrain vehicle, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from botz.verify import vehicle_contact as contact
+from botz.verify import vehicle_drive as drive
+from botz.verify import vehicle_energy as energy
+from botz.verify import vehicle_motion as motion
+from botz.verify import vehicle_statics as statics
+from botz.verify import vehicle_tyres as tyres
+from botz.verify.checks import Check, Result, make
+
+FUNCTIONS: tuple[Callable[[int], Result], ...] = (
+    *statics.FUNCTIONS,
+    *drive.FUNCTIONS,
+    *tyres.FUNCTIONS,
+    *contact.FUNCTIONS,
+    *motion.FUNCTIONS,
+    *energy.FUNCTIONS,
+)
+"""Each takes the number of random samples and gives one check or several."""
+
+
+def vehicle_checks(samples: int) -> list[Check]:
+    return [check for function in FUNCTIONS for check in make(function, samples)]
