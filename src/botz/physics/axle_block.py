@@ -56,7 +56,9 @@ def battery_sums(block, inputs, battery):  # -> Σ d K ω / R, Σ d² / R
     """Parts of the battery's voltage under load; d is the share of it that each motor's driver passes on."""
     drive, conductance = 0.0, 0.0
     for i in range(LANES):
-        share = min(max(inputs[int(block.input[i])] if block.input[i] >= 0.0 else 0.0, -battery), battery) / battery
+        limit = block.largest_voltage[i]
+        wanted = inputs[int(block.input[i])] if block.input[i] >= 0.0 else 0.0
+        share = min(max(wanted, -limit), limit) / battery
         drive += share * block.back_emf[i] * block.relative[i] * block.resistance_inverse[i]
         conductance += share * share * block.resistance_inverse[i]
     return drive, conductance

@@ -27,7 +27,7 @@ def penalty_force(
     if size > limit:
         share = limit / size
         fx, fy, fz = fx * share, fy * share, fz * share
-        # The limit stretches the spring against its damper and no faster; at once, its energy would come of nothing.
+        # The limit stretches the spring against its damper, no faster; at once, its energy would come of nothing.
         ease = dt / c if dt > 0.0 else 0.0
         ux, uy, uz = ux + ease * (fx - k * ux), uy + ease * (fy - k * uy), uz + ease * (fz - k * uz)
     else:

@@ -48,7 +48,7 @@ def coulomb_tyres(block, dt):
             mu = block.mu_dynamic[i]
             load = tyre.load_of_balance(spring, b_n, mu * (ex * b_t + ey * b_l))
             fx, fy = mu * load * ex, mu * load * ey
-            # The limit stretches the spring against its damper and no faster; at once, its energy would come of nothing.
+            # The limit stretches the spring against its damper, no faster; at once, its energy would come of nothing.
             ease = dt / (c + k * dt) if dt > 0.0 else 0.0
             x, y = block.u_x[i] + ease * (fx - k * block.u_x[i]), block.u_y[i] + ease * (fy - k * block.u_y[i])
         if spring == 0.0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -125,9 +126,11 @@ def work_of_load(tyre: MagicFormulaTyre, u: np.ndarray, load: np.ndarray) -> np.
 def energy_never_grows(samples: int) -> Iterator[Check]:
     """E = ½ m v² + ½ Ω·JΩ + ½ I ω² + m g z + springs + treads ∫F·du + bristles ½ σ₀ z² never grows on a plane while no
     motor drives: without motors, and with motors at 0 V."""
-    h, every = 1e-5, 10
+    h, every = 1e-5, 20
     seconds = 2.0 if samples > FAST else 0.25
-    why = "A step moves velocities first, places then: E swings by h/2 of the power P that is exchanged, either way: h P."
+    why = (
+        "A step moves velocities first, places then: E swings by h/2 of the power P that is exchanged, either way: h P."
+    )
     for motors in (False, True):
         for tyre_name, tyre in (("coulomb", COULOMB), ("magic-formula", MAGIC)):
             for start_name, start in STARTS.items():
@@ -212,7 +215,7 @@ def rough_ground_keeps_energy(samples: int) -> Iterator[Check]:
             why = f"First order: E swings by h/2 of the exchanged power, here up to {power:.0f} W."
             yield close(f"{name}: energy changes by [J], h = 0.1 ms", 0.0, largest[0], 1e-4 * power, why)
             why = "Half the swing of the first order; edges of cells fall elsewhere in the steps, so within a third."
-            ratios = [fine / coarse - 0.5 for coarse, fine in zip(largest, largest[1:], strict=False)]
+            ratios = [fine / coarse - 0.5 for coarse, fine in pairwise(largest)]
             yield worst(f"{name}: half the step, half the change", ratios, 0.5 / 3, why)
             why = "No drift: the mean of the last 0.2 s lies within the swing of the first order."
             yield close(f"{name}: energy drifts by [J], h = 25 µs", 0.0, drift[2], 2.5e-5 * power, why)

@@ -136,12 +136,12 @@ def towed(tyre: dict[str, Any], load: float, v_x: float, v_y: float, wheel_speed
         chassis={"mass": HEAVY, "inertia": [1e5 * HEAVY] * 3},
         wheel={"inertia": HEAVY, "suspension": {"stiffness": stiffness, "damping": 0.0}, "tyre": tyre},
     )
-    run = rig(robot, step=1e-3, gravity=4.0 * load / HEAVY, velocity=[v_x, v_y, 0.0], contact={"tolerance": 1e-12})
+    run = rig(robot, step=1e-2, gravity=4.0 * load / HEAVY, velocity=[v_x, v_y, 0.0], contact={"tolerance": 1e-12})
     axles = run.engine.records.axles[0]
     axles.p[:] = wheel_speeds / axles.inverse_inertia
     # The robot's angular momentum holds that of its wheels.
     run.engine.records.robots[0].spin[:] = [0.0, HEAVY * wheel_speeds.sum(), 0.0]
-    return run.run(60.0 * 0.1 / max(abs(v_x), abs(v_y)))
+    return run.run(60.0 * 0.1 / max(abs(v_x), abs(v_y)) + 0.5)
 
 
 def expected_forces(

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from botz.engines.base import Channel
 from botz.scenario.kinematics import Body
+from botz.scenario.vehicle import Chassis
 from botz.view.selection import headings, planar, thin
 from botz.view.style import LABEL_SIZE, LINE_STYLES, PALETTE, SOFT_INK, dress, fit_equal, halo, side_legend
 
@@ -40,26 +41,37 @@ class Path2D:
     """What others are compared to: drawn broad, so that it shows below them."""
 
     @staticmethod
-    def of_channel(channel: Channel, values: np.ndarray, body: object = None) -> Path2D:
+    def of_channel(channel: Channel, values: np.ndarray, robot: Mapping[str, Any] | None = None) -> Path2D:
+        """`robot` is its part of the recorded scenario, which may describe a body."""
         axes = planar(channel)
         assert axes is not None
         estimate = channel.local_name not in ("pose", "position")
         label = channel.robot if not estimate else channel.name.removesuffix("/pose")
-        return Path2D(label, channel.robot, values[:, axes], headings(channel, values), outline_of(body), estimate)
+        return Path2D(
+            label, channel.robot, values[:, axes], headings(channel, values), outline_of(robot or {}), estimate
+        )
 
     @property
     def finite(self) -> np.ndarray:
         return self.points[np.isfinite(self.points).all(axis=1)]
 
 
-def outline_of(body: object) -> np.ndarray | None:
-    """Corners of a robot's body as a recording's scenario describes it; None where it does not."""
-    if not isinstance(body, Mapping):
-        return None
+def outline_of(robot: Mapping[str, Any]) -> np.ndarray | None:
+    """Corners of a robot as a recording's scenario describes it, by its `body` or its `chassis`; None where neither."""
     try:
-        return body_corners(Body.model_validate(dict(body)))
+        if isinstance(chassis := robot.get("chassis"), Mapping):
+            return chassis_corners(Chassis.model_validate(dict(chassis)))
+        if isinstance(body := robot.get("body"), Mapping):
+            return body_corners(Body.model_validate(dict(body)))
     except ValidationError:
-        return None
+        pass
+    return None
+
+
+def chassis_corners(chassis: Chassis) -> np.ndarray:
+    """Counter-clockwise from the front left one, seen from above."""
+    front, rear, left, right = chassis.front, -chassis.rear, chassis.left, -chassis.right
+    return np.array([[front, left], [rear, left], [rear, right], [front, right]])
 
 
 def body_corners(body: Body) -> np.ndarray:

@@ -15,7 +15,8 @@ from botz.engines.base import Channel
 from botz.errors import InputError, Problem
 from botz.record.reader import Recording
 from botz.scenario.names import closest
-from botz.view.paths import Path2D, draw_paths, fit_paths, path_height
+from botz.view.ground_map import add_height_key, is_level, paint_ground, recorded_ground
+from botz.view.paths import Path2D, bounds, draw_paths, fit_paths, path_height
 from botz.view.selection import Column, choose, columns_of, is_pose, planar, thin
 from botz.view.style import (
     LINE_STYLES,
@@ -182,8 +183,8 @@ def _row_label(unit: str, columns: Sequence[Column]) -> str:
 def _path_of(recording: Recording, channel: Channel) -> Path2D:
     robots = recording.scenario.get("robots")
     spec = robots.get(channel.robot) if isinstance(robots, Mapping) else None
-    body = spec.get("body") if isinstance(spec, Mapping) and channel.local_name == "pose" else None
-    return Path2D.of_channel(channel, recording[channel.name], body)
+    robot = spec if isinstance(spec, Mapping) and channel.local_name == "pose" else {}
+    return Path2D.of_channel(channel, recording[channel.name], robot)
 
 
 # --- drawing -------------------------------------------------------------------------------------------
@@ -208,8 +209,13 @@ def _draw(
     figure = new_figure(WIDTH, sum(heights) + 0.8)
     grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
     first = 0
+    ground, note, key = None, "", None
     if paths:
-        draw_paths(figure.add_subplot(grid[0]), paths, colours)
+        axes = figure.add_subplot(grid[0])
+        draw_paths(axes, paths, colours)
+        ground, note = recorded_ground(recording.scenario)
+        if ground is not None and not is_level(ground):
+            key = add_height_key(axes, ground, *bounds(paths))
         first = 1
     shared: Axes | None = None
     for number, row in enumerate(rows):
@@ -222,10 +228,13 @@ def _draw(
         _draw_row(axes, recording, row, colours)
     if rows:
         figure.align_ylabels(figure.axes[first:])
-    heading = set_title(figure, title or recording.header.scenario_name, warning=_incomplete(recording))
+    name = title or recording.header.scenario_name
+    heading = set_title(figure, name, note=fill(note, 110), warning=_incomplete(recording))
     settle(figure, heading)
     if paths:
         fit_paths(figure.axes[0], paths)
+    if ground is not None:
+        paint_ground(figure.axes[0], ground, key)
     save(figure, path)
 
 

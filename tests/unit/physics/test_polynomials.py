@@ -1,0 +1,55 @@
+"""Polynomials in place of libm, against libm. Also runs with NUMBA_DISABLE_JIT=1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, nan
+
+import numpy as np
+import pytest
+from numba import config
+
+from botz.physics.polynomials import HALF_PI, PI, atan_of, cos_of, exp_of, sin_of
+
+POINTS = 10_000 if config.DISABLE_JIT else 1_000_000
+
+
+def values(function: Callable[[float], float], points: np.ndarray) -> np.ndarray:
+    return np.array([function(x) for x in points.tolist()])
+
+
+def test_sine_up_to_three_quarter_turns():
+    x = np.linspace(-1.5 * PI, 1.5 * PI, POINTS)
+    assert np.abs(values(sin_of, x) - np.sin(x)).max() < 2e-15
+
+
+def test_cosine_of_a_whole_turn():
+    x = np.linspace(0.0, 2.0 * PI, POINTS)
+    assert np.abs(values(cos_of, x) - np.cos(x)).max() < 2e-15
+
+
+def test_arctangent_of_all_numbers():
+    x = np.concatenate([np.linspace(-6.0, 6.0, POINTS), np.geomspace(1e-300, 1e300, 1000)])
+    assert np.abs(values(atan_of, x) - np.arctan(x)).max() < 4e-16
+    small = np.geomspace(1e-300, 0.1, 1000)
+    assert np.abs(values(atan_of, small) / np.arctan(small) - 1.0).max() < 1e-15
+    assert (atan_of(inf), atan_of(-inf)) == (HALF_PI, -HALF_PI)
+
+
+def test_exponential_of_negative_numbers():
+    x = np.linspace(-40.0, 0.0, POINTS)
+    assert np.abs(values(exp_of, x) / np.exp(x) - 1.0).max() < 1e-13
+    assert exp_of(0.0) == 1.0
+    for far in (-41.0, -1e6, -inf):
+        assert exp_of(far) == exp_of(-40.0)
+
+
+@pytest.mark.parametrize("function", [sin_of, atan_of])
+def test_odd_functions_are_odd_to_the_bit(function):
+    for x in np.linspace(0.0, 4.7, 501).tolist():
+        assert function(-x) == -function(x)
+
+
+@pytest.mark.parametrize("function", [sin_of, cos_of, atan_of])
+def test_nan_stays_nan(function):
+    assert np.isnan(function(nan))

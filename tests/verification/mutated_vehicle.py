@@ -1,0 +1,108 @@
+"""Breaks one line of the vehicle's physics at a time and says which checks notice. Run uncompiled, in a process of its own.
+
+An uncompiled step takes milliseconds, so that only checks of few steps take part. Prints one JSON object: mutation ->
+functions of `verify` with a failed check.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from mutated_kinematics import Mutation, applied
+
+TYRE = "botz.physics.tyre"
+AXLE = "botz.physics.axle_block"
+LUGRE = "botz.physics.lugre"
+MOTOR = "botz.physics.dc_motor"
+SPRING = "botz.physics.suspension"
+WHEEL_TYRES = "botz.physics.wheel_tyres"
+
+MUTATIONS = (
+    Mutation(
+        "a spring without its progressive part", SPRING, "suspension_force",
+        "progression * beyond * beyond", "0.0 * progression",
+        ("static_sinkage",),
+    ),
+    Mutation(
+        "a spring that is a thousandth too stiff", SPRING, "suspension_force",
+        "stiffness * h", "1.001 * stiffness * h",
+        ("static_sinkage", "held_by_friction"),
+    ),
+    Mutation(
+        "the load in the stiffness of F_x counted once", TYRE, "longitudinal_stiffness",
+        "(a3 * load + a4) * load", "(a3 * load + a4)",
+        ("table_5_evaluated",),
+    ),
+    Mutation(
+        "the curvature the other way", TYRE, "magic_shape",
+        "bx - e * (bx - atan_of(bx))", "bx + e * (bx - atan_of(bx))",
+        ("steady_slip",),
+    ),
+    Mutation(
+        "weights that drive the slip", TYRE, "simple_weight",
+        "max(cos_of(c * atan_of(abs(b * x))), 0.0)", "cos_of(c * atan_of(abs(b * x)))",
+        ("combined_weights",),
+    ),
+    Mutation(
+        "forces stay where they left the ellipse", TYRE, "onto_ellipse",
+        "max(x * x + y * y, 1.0)", "max(0.0 * x, 1.0)",
+        ("steady_slip", "friction_ellipse"),
+    ),
+    Mutation(
+        "friction is left out of the wheel's balance", TYRE, "load_of_balance",
+        "b_n + b_friction", "b_n",
+        ("held_by_friction",),
+    ),
+    Mutation(
+        "Coulomb's limit on one direction only", WHEEL_TYRES, "coulomb_tyres",
+        "size = sqrt(fx * fx + fy * fy)", "size = abs(fx)",
+        ("friction_ellipse",),
+    ),
+    Mutation(
+        "a current beyond its limit", MOTOR, "motor_current",
+        "* resistance_inverse, -limit), limit)", "* resistance_inverse, -limit), 1.01 * limit)",
+        ("current_limit",),
+    ),
+    Mutation(
+        "a battery that every motor loads in full", AXLE, "battery_sums",
+        "conductance += share * share", "conductance += share",
+        ("battery_sag",),
+    ),
+    Mutation(
+        "Stribeck's curve without its square", LUGRE, "stribeck",
+        "exp_of(-ratio * ratio)", "exp_of(-abs(ratio))",
+        ("stribeck_by_equation",),
+    ),
+    Mutation(
+        "the continuous form without its second factor", LUGRE, "lugre",
+        "s2 = v * s0 if", "s2 = v if",
+        ("stribeck_by_equation",),
+    ),
+)  # fmt: skip
+
+
+def failures(names: tuple[str, ...]) -> list[str]:
+    from botz.verify import vehicle_drive, vehicle_statics, vehicle_tyres
+    from botz.verify.checks import make
+
+    functions = (*vehicle_statics.FUNCTIONS, *vehicle_drive.FUNCTIONS, *vehicle_tyres.FUNCTIONS)
+    known = {function.__name__: function for function in functions}
+    return [name for name in names if not all(check.passed for check in make(known[name], 20))]
+
+
+def main() -> None:
+    result: dict[str, list[str]] = {}
+    for mutation in MUTATIONS:
+        try:
+            with applied(mutation):
+                result[mutation.name] = failures(mutation.noticed_by)
+        except LookupError as error:
+            result[mutation.name] = [str(error)]
+    named = {name for mutation in MUTATIONS for name in mutation.noticed_by}
+    result["nothing"] = failures(tuple(sorted(named)))
+    json.dump(result, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
