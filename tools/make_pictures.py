@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 NOTEBOOK = ROOT / "docs" / "notebooks" / "first-steps.ipynb"
 DRAWN_ROBOTS = ("ackermann-rear-drive",)
+DRIVEN_OVER_GROUND = ("vivi-rough", "vivi-half-pipe")
 
 
 def demo_picture(folder: Path) -> None:
@@ -51,6 +52,13 @@ def robot_pictures() -> None:
         spec = load_robot(name).spec
         assert isinstance(spec, WheeledRobot)
         draw_robot(WheeledRobotModel(spec), PICTURES / f"{name}.png", title=name)
+
+
+def ground_pictures(folder: Path) -> None:
+    """Paths of shipped vehicles over maps of their ground."""
+    for name in DRIVEN_OVER_GROUND:
+        recording = botz.simulate(name, out=folder / name)
+        plot_recording(recording, ["vivi/pose"], path=PICTURES / f"{name}.png")
 
 
 def execute_notebook(folder: Path) -> None:
@@ -81,6 +89,7 @@ def main() -> int:
         robot_pictures()
         odometry_picture(folder)
         demo_picture(folder)
+        ground_pictures(folder)
         (folder / "notebook").mkdir()
         execute_notebook(folder / "notebook")
     return 0

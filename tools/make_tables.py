@@ -1,8 +1,8 @@
 """Writes the tables of the documentation that are made of the code: keys, robots, measured numbers.
 
     python tools/make_tables.py                 all but the measured numbers
-    python tools/make_tables.py --bench         runs `botz bench kinematics` and writes the README's numbers too
-    python tools/make_tables.py --bench FILE    the same from the output of `botz bench kinematics --json`
+    python tools/make_tables.py --bench         runs `botz bench` and writes the measured numbers too
+    python tools/make_tables.py --bench FILE…   the same from outputs of `botz bench NAME --json`
 
 A table stands between `<!-- table: NAME -->` and `<!-- end of table -->`.
 """
@@ -20,15 +20,19 @@ from typing import Any
 from pydantic import BaseModel
 
 from botz.control.capability import capability_of
+from botz.engines.vehicle_rows import channels_of
 from botz.engines.wheeled_robot import WheeledRobotModel
-from botz.scenario import kinematics, library, schema
-from botz.scenario.load import load_robot
+from botz.scenario import kinematics, library, schema, terrain, tyre, vehicle
+from botz.scenario.load import load, load_robot
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO_PAGE = ROOT / "docs" / "scenario-files.md"
 CONTROLLER_PAGE = ROOT / "docs" / "controllers.md"
 ROBOT_PAGE = ROOT / "docs" / "wheeled-robots.md"
+VEHICLE_PAGE = ROOT / "docs" / "vehicles.md"
 README = ROOT / "README.md"
+BENCH_PAGES = {"kinematics": README, "vehicle": VEHICLE_PAGE}
+"""Where the numbers of each benchmark stand."""
 
 END = "<!-- end of table -->"
 
@@ -57,12 +61,43 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (CONTROLLER_PAGE, "trajectory", schema.TrajectoryController),
     (CONTROLLER_PAGE, "user", schema.UserController),
     (CONTROLLER_PAGE, "limits", schema.SpeedLimits),
+    (VEHICLE_PAGE, "world", vehicle.VehicleWorld),
+    (VEHICLE_PAGE, "time", vehicle.VehicleTime),
+    (VEHICLE_PAGE, "contact", vehicle.ContactSettings),
+    (VEHICLE_PAGE, "matrix", terrain.MatrixTerrain),
+    (VEHICLE_PAGE, "image", terrain.ImageTerrain),
+    (VEHICLE_PAGE, "formula", terrain.FormulaTerrain),
+    (VEHICLE_PAGE, "flat", terrain.FlatTerrain),
+    (VEHICLE_PAGE, "plane", terrain.PlaneTerrain),
+    (VEHICLE_PAGE, "ramp", terrain.RampTerrain),
+    (VEHICLE_PAGE, "step", terrain.StepTerrain),
+    (VEHICLE_PAGE, "bumps", terrain.BumpsTerrain),
+    (VEHICLE_PAGE, "half-pipe", terrain.HalfPipeTerrain),
+    (VEHICLE_PAGE, "rough", terrain.RoughTerrain),
+    (VEHICLE_PAGE, "texture", terrain.Texture),
+    (VEHICLE_PAGE, "placed", vehicle.PlacedVehicle),
+    (VEHICLE_PAGE, "chassis", vehicle.Chassis),
+    (VEHICLE_PAGE, "corners", vehicle.CornerContact),
+    (VEHICLE_PAGE, "wheel", vehicle.VehicleWheel),
+    (VEHICLE_PAGE, "suspension", vehicle.Suspension),
+    (VEHICLE_PAGE, "coulomb", tyre.CoulombTyre),
+    (VEHICLE_PAGE, "magic-formula", tyre.MagicFormulaTyre),
+    (VEHICLE_PAGE, "combined", tyre.CombinedSlip),
+    (VEHICLE_PAGE, "motor", vehicle.Motor),
+    (VEHICLE_PAGE, "friction", vehicle.AxleFriction),
+    (VEHICLE_PAGE, "battery", vehicle.Battery),
+    (VEHICLE_PAGE, "wheel-speed", vehicle.WheelSpeedController),
+    (VEHICLE_PAGE, "waypoints", vehicle.FollowWaypointsController),
+    (VEHICLE_PAGE, "gains", vehicle.WheelSpeeds),
+    (VEHICLE_PAGE, "limits", vehicle.DriveLimits),
 ]
 SAID_ONCE = {
     kinematics.WheelBase: ("position", "radius", "width", "encoder", "slip"),
     schema.Controller: ("robot", "rate"),
+    terrain.TerrainBase: ("x", "y", "outside", "texture", "resolution", "roughness"),
+    vehicle.Vehicle: tuple(vehicle.Vehicle.model_fields),
 }
-"""Keys that every wheel or every controller has; a page says them once."""
+"""Keys that every wheel, controller, terrain or vehicle has; a page says them once."""
 
 
 def tables() -> Iterator[tuple[Path, str, str]]:
@@ -70,6 +105,10 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield ROBOT_PAGE, "degrees", degrees_table()
     yield ROBOT_PAGE, "wheel", keys_table(kinematics.WheelBase, ())
     yield CONTROLLER_PAGE, "controller", keys_table(schema.Controller, ())
+    # Flat ground has all keys that terrains share, and one of its own.
+    yield VEHICLE_PAGE, "terrain", keys_table(terrain.FlatTerrain, ("type", "height"))
+    yield VEHICLE_PAGE, "vehicle", keys_table(vehicle.Vehicle, ())
+    yield VEHICLE_PAGE, "vehicle channels", channels_table()
     for page, name, model in KEYS:
         left_out = ("type", *(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys))
         yield page, name, keys_table(model, left_out)
@@ -123,12 +162,33 @@ def degrees_table() -> str:
     return markdown(["robot", "δ_m", "δ_s", "δ_M", "inputs", "how it moves"], rows)
 
 
+def channels_table() -> str:
+    """Channels of a robot, of one of its wheels and of one of its motors."""
+    spec = load("skid-circle").spec
+    assert isinstance(spec, vehicle.VehicleScenario)
+    robot = spec.robots["six"]
+    wheel, motor = next(iter(robot.wheels)), next(iter(robot.motors))
+    rows = []
+    for channel in channels_of("ROBOT", robot):
+        _, part, *rest = channel.name.split("/")
+        if part in (*robot.wheels, *robot.motors) and part not in (wheel, motor):
+            continue
+        named = {wheel: "WHEEL", motor: "MOTOR"}.get(part, part)
+        components = f" ({', '.join(channel.components)})" if channel.components else ""
+        unit = "" if channel.unit == "1" else channel.unit
+        rows.append([f"`{'/'.join(['ROBOT', named, *rest])}`", unit, channel.description + components])
+    return markdown(["channel", "unit", "what"], rows)
+
+
 def bench_table(result: dict[str, Any]) -> str:
     rows = []
     for one in result["results"]:
-        target = "" if one["target"] is None else f"{'≤' if one['unit'] == 's' else '≥'} {number(one['target'])}"
-        ratio = "" if one["ratio"] is None else f"{float(format(one['ratio'], '.2g')):g} × {one['peer']}"
-        rows.append([one["metric"], f"{number(one['value'])} {one['unit']}", target, ratio])
+        sign = "≤" if one["unit"] in ("s", "ns/step") else "≥"
+        target = "" if one["target"] is None else f"{sign} {number(one['target'])}"
+        peer = one["peer"] or ""
+        ratio = peer if one["ratio"] is None else f"{float(format(one['ratio'], '.2g')):g} × {peer}"
+        unit = "" if one["unit"] == "1" else one["unit"]
+        rows.append([one["metric"], f"{number(one['value'])} {unit}".strip(), target, ratio])
     return f"On {result['machine']}:\n\n" + markdown(["measured", "value", "target", "peer in the same run"], rows)
 
 
@@ -171,11 +231,13 @@ def main(arguments: list[str]) -> int:
         write(page, name, table)
     if arguments[:1] == ["--bench"]:
         if len(arguments) > 1:
-            text = Path(arguments[1]).read_text(encoding="utf-8")
+            texts = [Path(file).read_text(encoding="utf-8") for file in arguments[1:]]
         else:
-            command = [sys.executable, "-m", "botz", "bench", "kinematics", "--json"]
-            text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        write(README, "bench", bench_table(json.loads(text)))
+            command = [sys.executable, "-m", "botz", "bench", "--json"]
+            texts = [subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout]
+        found = [json.loads(text) for text in texts]
+        for result in [one for part in found for one in (part if isinstance(part, list) else [part])]:
+            write(BENCH_PAGES[result["bench"]], "bench", bench_table(result))
     return 0
 
 

@@ -11,6 +11,7 @@ import yaml
 from common import Answer, ScenarioFile, UserController
 
 from botz import simulate
+from botz.scenario.families import FAMILIES
 
 Botz = Callable[..., Answer]
 
@@ -50,6 +51,7 @@ def recorded(scenario_file: ScenarioFile, tmp_path: Path) -> Path:
         ["replay", "small.yaml"],
         ["wheels", "no-such-robot"],
         ["wheels", "missing.yaml"],
+        ["wheels", "vivi"],
         ["verify", "no-such-family"],
         ["bench", "no-such-bench"],
         ["no-such-command"],
@@ -147,9 +149,18 @@ def test_the_library_is_listed_and_good(botz: Botz):
     found = json.loads(botz("list", "--json").out)
     names = [entry["name"] for entry in found["scenarios"]]
     assert "wheeled-parade" in names and len(found["robots"]) >= 14
-    assert all(entry["description"] and entry["engine"] == "kinematics" for entry in found["scenarios"])
+    assert all(entry["description"] for entry in found["scenarios"] + found["robots"])
+    for kind in ("scenarios", "robots"):
+        assert {entry["engine"] for entry in found[kind]} == set(FAMILIES)
     for name in names:
         assert botz("check", name).code == 0, name
+
+
+def test_wheels_of_another_engine_are_not_its_business(botz: Botz, tmp_path: Path):
+    answer = botz("wheels", "vivi")
+    assert answer.code == 2
+    assert "'vivi' is for engine 'vehicle'; 'wheels' shows robots of engine 'kinematics'" in answer.err
+    assert not (tmp_path / "vivi.png").exists()
 
 
 def test_new_makes_no_second_project_in_a_folder(botz: Botz, tmp_path: Path):

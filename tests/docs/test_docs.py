@@ -12,6 +12,8 @@ from doc_pages import NOT_RUN, PAGES, ROOT, Block, Reader, assert_shown, blocks_
 
 from botz.errors import InputError
 from botz.scenario import library
+from botz.scenario.families import FAMILIES
+from botz.scenario.load import load_robot
 
 LANGUAGES = {"python", "yaml", "sh", "text", "csv", "bibtex", "math"}
 LAUNCHER_LEVEL = re.compile(
@@ -20,7 +22,7 @@ LAUNCHER_LEVEL = re.compile(
 )
 """What a test cannot do here: it installs something, or runs everything that there is."""
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|!\[[^\]\n]*\]\(([^)\s]+)\)")
-CITATION = re.compile(r"(?<!ignore)\[([a-z]{3,}(?:-[a-z]{3,}|\d{4}))\]")
+CITATION = re.compile(r"(?<!ignore)\[(virtualbotz|[a-z]{3,}(?:-[a-z]{3,}|\d{4}))\]")
 
 
 def name_of(page: Path) -> str:
@@ -108,10 +110,14 @@ def test_generated_tables_are_up_to_date() -> None:
         assert shown == table, f"{name_of(page)}: table {name!r} is out of date; run python tools/make_tables.py"
 
 
+@pytest.mark.parametrize("engine", FAMILIES)
 @pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md"])
-def test_robots_are_counted(page: str) -> None:
-    count = len(library.names("robot"))
-    assert re.search(rf"\b{count} robot", (ROOT / page).read_text(encoding="utf-8")), f"there are {count} robots"
+def test_robots_are_counted(page: str, engine: str) -> None:
+    """In the entry (a row of a table, an item of a list) of each family."""
+    count = sum(load_robot(name).data["engine"] == engine for name in library.names("robot"))
+    entries = re.split(r"\n(?=[|#-])", (ROOT / page).read_text(encoding="utf-8"))
+    counted = [entry for entry in entries if f"`{engine}`" in entry and re.search(rf"\b{count} robot", entry)]
+    assert counted, f"there are {count} robots of engine {engine}"
 
 
 def test_shown_output_is_really_compared() -> None:

@@ -348,7 +348,7 @@ def start_state(records: Records, scenario: VehicleScenario, heights: list[float
             wheels[field] = 0.0
         wheels["n_z"], wheels["b_n"], wheels["slice_a"], wheels["slice_b"] = 1.0, 1.0, -1.0, -1.0
         wheels["t_x"], wheels["l_y"], wheels["cosine"] = 1.0, 1.0, 1.0
-        wheels["load_seen"] = 1.0
+        wheels["load_seen"], wheels["mu_x"], wheels["mu_y"] = 1.0, 1.0, 1.0
         wheels["cosine_a"], wheels["cosine_b"] = 1.0, 1.0
         for field in (*axle_block.STATE_FIELDS, *axle_block.WORK_FIELDS):
             axles[field] = 0.0

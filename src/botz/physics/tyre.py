@@ -104,8 +104,8 @@ def slip_cap(peak, steady, v_roll, v_park):
 def onto_ellipse(peak_x, peak_y, fx, fy):  # -> fx, fy
     """Forces scaled back onto the friction ellipse where they left it (combined slip exceeds it by up to 14 %)."""
     x, y = fx / peak_x, fy / peak_y
-    excess = sqrt(max(x * x + y * y, 1.0))
-    return fx / excess, fy / excess
+    share = 1.0 / sqrt(max(x * x + y * y, 1.0))
+    return fx * share, fy * share
 
 
 @inlined

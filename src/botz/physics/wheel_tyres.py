@@ -83,10 +83,11 @@ def magic_tyres(block, dt):
     tolerance = 1e-5 if dt > 0.0 else 1e-13
     for _ in range(20):
         magic_forces(block)
-        worst = 0.0
+        balanced = True
         for i in range(LANES):
-            worst = max(worst, abs(block.change[i]))
-        if not worst > tolerance:
+            if abs(block.change[i]) > tolerance * (block.load[i] + 1.0):
+                balanced = False
+        if balanced:
             break
         refresh_coefficients(block, dt)
     limit_moments(block)
@@ -96,36 +97,49 @@ def magic_tyres(block, dt):
 def refresh_coefficients(block, dt):
     """The coefficients of the present loads, where one has left the load of the last look by a part in ten thousand.
 
-    In between all of them grow with the load: an error of at most 1e-4 (1 − s) in a coefficient that grows with its
-    s-th power, under 1e-6 of the force below 1 kN. Runge-Kutta's stages (dt = 0) look every time.
+    In between friction and stiffness per load stay as they are: an error of at most 1e-4 (1 − s) for a coefficient that
+    grows with the s-th power of the load, under 1e-6 of the force below 1 kN. Runge-Kutta's stages (dt = 0) look every
+    time.
     """
-    worst = 0.0
+    stale = dt == 0.0
     for i in range(LANES):
-        share = max(block.load[i], 1e-3) / block.load_seen[i]
-        block.load_share[i] = share
-        worst = max(worst, abs(share - 1.0) if block.kind[i] == MAGIC else 0.0)
-    if worst > 1e-4 or dt == 0.0 or not worst >= 0.0:
+        seen = block.load_seen[i]
+        if block.kind[i] == MAGIC and not abs(max(block.load[i], 1e-3) - seen) <= 1e-4 * seen:
+            stale = True
+    if stale:
         tyre_coefficients(block)
 
 
 @compiled
 def tyre_coefficients(block):
-    """D, BCD and E of eqs. 3.31-3.34 at the present loads."""
+    """D, BCD and E of eqs. 3.31-3.34 at the present loads, and what follows from them alone: friction per load μ = D/N,
+    B per unit of slip and per radian, the slips of the peaks, and the damping of the tread at rest, per load."""
     for i in range(LANES):
-        load = max(block.load[i], 1e-3)
-        block.load_seen[i] = load
-        block.load_share[i] = 1.0
-        load = min(load, block.largest_load[i]) * 1e-3
-        block.d_m[i] = min(tyre.peak_of_load(block.ma1[i], block.ma2[i], load) * block.friction_scale[i], -1e-12)
-        block.k_m[i] = tyre.longitudinal_stiffness(block.ma3[i], block.ma4[i], block.ma5[i], load)
-        block.bend_m[i] = tyre.curvature_of_load(block.ma6[i], block.ma7[i], block.ma8[i], load)
+        seen = max(block.load[i], 1e-3)
+        block.load_seen[i] = seen
+        per_load = 1.0 / seen
+        load = min(seen, block.largest_load[i]) * 1e-3
         scale, stiffer = block.friction_scale[i], block.stiffness_scale[i]
-        block.d_x[i] = tyre.peak_of_load(block.xa1[i], block.xa2[i], load) * scale
-        block.d_y[i] = tyre.peak_of_load(block.ya1[i], block.ya2[i], load) * scale
-        block.k_x[i] = tyre.longitudinal_stiffness(block.xa3[i], block.xa4[i], block.xa5[i], load) * stiffer
-        block.k_y[i] = tyre.lateral_stiffness(block.ya3[i], block.ya4[i], block.ya5[i], load) * stiffer
+        d = tyre.peak_of_load(block.xa1[i], block.xa2[i], load) * scale
+        k = 100.0 * tyre.longitudinal_stiffness(block.xa3[i], block.xa4[i], block.xa5[i], load) * stiffer
+        block.mu_x[i] = d * per_load
+        block.b_x[i] = k / (block.c_x[i] * d)
         block.bend_x[i] = tyre.curvature_of_load(block.xa6[i], block.xa7[i], block.xa8[i], load)
+        block.top_slip[i] = block.peak_x[i] / block.b_x[i]
+        damping = 2.0 * block.tread_damping[i] * per_load
+        block.damp_x[i] = damping * sqrt(k / block.sigma_x[i] * seen / GRAVITY)
+        d = tyre.peak_of_load(block.ya1[i], block.ya2[i], load) * scale
+        k = DEGREES * tyre.lateral_stiffness(block.ya3[i], block.ya4[i], block.ya5[i], load) * stiffer
+        block.mu_y[i] = d * per_load
+        block.b_y[i] = k / (block.c_y[i] * d)
         block.bend_y[i] = tyre.curvature_of_load(block.ya6[i], block.ya7[i], block.ya8[i], load)
+        block.top_sine[i] = sin_of(min(block.peak_y[i] / block.b_y[i], 1.5))
+        block.damp_y[i] = damping * sqrt(k / block.sigma_y[i] * seen / GRAVITY)
+        d = min(tyre.peak_of_load(block.ma1[i], block.ma2[i], load) * scale, -1e-12)
+        k = DEGREES * tyre.longitudinal_stiffness(block.ma3[i], block.ma4[i], block.ma5[i], load)
+        block.arm_m[i] = d * per_load
+        block.b_m[i] = k / (block.c_m[i] * d)
+        block.bend_m[i] = tyre.curvature_of_load(block.ma6[i], block.ma7[i], block.ma8[i], load)
 
 
 @compiled
@@ -137,35 +151,37 @@ def advance_treads(block, dt):
         rolling = block.omega[i] * block.radius[i]
         magic = block.kind[i] == MAGIC
         touching = block.spring[i] > 0.0
-        peak_slip = 0.01 * block.peak_x[i] * block.c_x[i] * block.d_x[i] / block.k_x[i]
         v_roll = max(abs(rolling), abs(v_x))
         v_slip = v_x - rolling
         u, sigma, park = block.u_x[i], block.sigma_x[i], block.v_park[i]
         rate = tyre.deflection_rate(sigma, u, v_slip, v_roll, dt)
-        cap = tyre.slip_cap(peak_slip, abs(v_slip) / max(v_roll, 1e-9), v_roll, park) * sigma
+        cap = tyre.slip_cap(block.top_slip[i], abs(v_slip) / max(v_roll, 1e-9), v_roll, park) * sigma
         new = min(max(u + dt * rate, -cap), cap)
         free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
         block.u_x[i] = (new if touching else 0.0) if magic else u
         block.rate_x[i] = rate * free if magic else block.rate_x[i]
-        block.kappa[i] = new / sigma if magic else block.kappa[i]
+        kappa = new / sigma
 
-        peak_sine = sin_of(min(block.peak_y[i] * block.c_y[i] * block.d_y[i] / (block.k_y[i] * DEGREES), 1.5))
         v_whole = sqrt(v_x * v_x + v_y * v_y)
         u, sigma = block.u_y[i], block.sigma_y[i]
         # Against the whole speed the deflection follows the sine of the slip angle, which has no pole sideways.
         rate = tyre.deflection_rate(sigma, u, v_y, v_whole, dt)
-        cap = tyre.slip_cap(peak_sine, min(abs(v_y) / max(v_whole, 1e-9), 0.9999), v_whole, park) * sigma
+        cap = tyre.slip_cap(block.top_sine[i], min(abs(v_y) / max(v_whole, 1e-9), 0.9999), v_whole, park) * sigma
         new = min(max(u + dt * rate, -cap), cap)
         free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
         block.u_y[i] = (new if touching else 0.0) if magic else u
         block.rate_y[i] = rate * free if magic else block.rate_y[i]
         alpha = tyre.angle_of_sine(new / sigma)
+        block.kappa[i] = kappa if magic else block.kappa[i]
         block.alpha[i] = alpha if magic else block.alpha[i]
-        kappa = block.kappa[i]
         b_x = tyre.weight_slope(block.b1_x[i], block.b2_x[i], kappa)
         b_y = tyre.weight_slope(block.b1_y[i], block.b2_y[i], alpha)
         block.weight_x[i] = tyre.simple_weight(b_x, block.cc_x[i], alpha)
         block.weight_y[i] = tyre.simple_weight(b_y, block.cc_y[i], kappa)
+        # The damping of the tread at rest is gone at the parking speed.
+        still = max(1.0 - max(v_roll, abs(v_y)) / park, 0.0)
+        block.resist_x[i] = still * block.damp_x[i] * block.rate_x[i]
+        block.resist_y[i] = still * block.damp_y[i] * block.rate_y[i]
 
 
 @compiled
@@ -181,45 +197,25 @@ def shifted_weights(block):
 
 @compiled
 def magic_forces(block):
-    """F_x, F_y and M_z at the present coefficients, then the loads that balance them, and how much these changed."""
+    """Forces per load at the present coefficients, then the loads that balance them, and how much these changed."""
     for i in range(LANES):
-        share = block.load_share[i]
-        d_x, d_y, k_x, k_y = block.d_x[i], block.d_y[i], block.k_x[i], block.k_y[i]
-        c_x, c_y, c_m = block.c_x[i], block.c_y[i], block.c_m[i]
-        fx = d_x * block.weight_x[i] * tyre.magic_shape(k_x / (c_x * d_x), c_x, block.bend_x[i], 100.0 * block.kappa[i])
-        fy = (
-            d_y
-            * block.weight_y[i]
-            * tyre.magic_shape(k_y / (c_y * d_y), c_y, block.bend_y[i], DEGREES * block.alpha[i])
-        )
-        b_m = block.k_m[i] / (c_m * block.d_m[i])
-        turning = tyre.magic_shape(b_m, c_m, block.bend_m[i], DEGREES * block.alpha[i])
-        v_x = block.v_x[i]
-        turning *= block.d_m[i] * share * block.weight_y[i] * v_x / (abs(v_x) + block.v_park[i])
-        fx *= share
-        fy *= share
-        d_x *= share
-        d_y *= share
-        # At rest the tread is a damped spring; its damping is gone at the parking speed.
-        speed = max(abs(block.v_x[i]), abs(block.omega[i] * block.radius[i]), abs(block.v_y[i]))
-        still = max(1.0 - speed / block.v_park[i], 0.0) * block.tread_damping[i]
-        carried = block.load[i] / GRAVITY
-        fx += still * 2.0 * sqrt(100.0 * k_x / block.sigma_x[i] * carried) * block.rate_x[i]
-        fy += still * 2.0 * sqrt(DEGREES * k_y / block.sigma_y[i] * carried) * block.rate_y[i]
-        fx, fy = tyre.onto_ellipse(d_x, d_y, fx, fy)
-        per_load = 1.0 / max(block.load[i], 1e-3)
-        fx *= per_load
-        fy *= per_load
-        new = tyre.load_of_balance(block.spring[i], block.b_n[i], fx * block.b_t[i] + fy * block.b_l[i])
+        mu_x, mu_y = block.mu_x[i], block.mu_y[i]
+        kappa, alpha, v_x = block.kappa[i], block.alpha[i], block.v_x[i]
+        fx = mu_x * block.weight_x[i] * tyre.magic_shape(block.b_x[i], block.c_x[i], block.bend_x[i], kappa)
+        fy = mu_y * block.weight_y[i] * tyre.magic_shape(block.b_y[i], block.c_y[i], block.bend_y[i], alpha)
+        fx, fy = tyre.onto_ellipse(mu_x, mu_y, fx + block.resist_x[i], fy + block.resist_y[i])
+        turn = block.arm_m[i] * block.weight_y[i] * v_x / (abs(v_x) + block.v_park[i])
+        turn *= tyre.magic_shape(block.b_m[i], block.c_m[i], block.bend_m[i], alpha)
+        load = tyre.load_of_balance(block.spring[i], block.b_n[i], fx * block.b_t[i] + fy * block.b_l[i])
         magic = block.kind[i] == MAGIC
         touching = 1.0 if block.spring[i] > 0.0 else 0.0
-        block.change[i] = (new - block.load[i]) / (block.load[i] + 1.0) if magic else 0.0
-        block.force_x[i] = fx * new if magic else block.force_x[i]
-        block.force_y[i] = fy * new if magic else block.force_y[i]
-        block.moment_z[i] = turning * per_load * new if magic else 0.0
+        block.change[i] = load - block.load[i] if magic else 0.0
+        block.force_x[i] = fx * load if magic else block.force_x[i]
+        block.force_y[i] = fy * load if magic else block.force_y[i]
+        block.moment_z[i] = turn * load if magic else 0.0
         block.ratio_x[i] = fx * touching
         block.ratio_y[i] = fy * touching
-        block.load[i] = new if magic else block.load[i]
+        block.load[i] = load if magic else block.load[i]
 
 
 @compiled

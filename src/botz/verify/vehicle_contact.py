@@ -122,7 +122,7 @@ def steepness_and_kinks(ground: HeightGrid, x: float, y: float, reach: float) ->
 
 def plain_search_against_bisection(samples: int) -> Iterator[Check]:
     """h of 18 slices lies below that of 1998 at most by [r (1 − cos δ) + ½ K r sin δ] √(1 + s²)/(b_z − s |b_xy|),
-    δ half a slice. The circle falls away from its tangent by the first term, from a ridge by both: slopes change by K."""
+    δ half a slice. The circle falls away from its tangent by the first term, from a ridge of slopes K apart by both."""
     rng = np.random.default_rng(4)
     for name in ("class D", "class E"):
         made = rig(vivi(without_motors=True, wheel={"rims": 1}), terrain=GROUNDS[name], position=[0.0, 0.0, 3.0])

@@ -47,6 +47,25 @@ def static_sinkage(samples: int) -> Iterator[Check]:
     yield worst("sinkage beyond the travel: h − h_sat − 4 mm [m]", run.each("deflection") - 0.05 - beyond, 1e-11, why)
 
 
+def spring_law(samples: int) -> Iterator[Check]:
+    """F_susp = max(k h + k₂ (h − h_sat)² + c ḣ, 0), the square beyond h_sat only, h = r − z_w − z and ḣ = −ż: heights
+    and vertical speeds at random, with the wheels in the air for some of them."""
+    rng = np.random.default_rng(49)
+    k, c, k2, travel = 6000.0, 200.0, 5e5, 0.05
+    run = rig(four_wheeler(wheel={"suspension": {"progression": k2}}), contact=EXACT)
+    own = run.engine.records.robots[0]
+    wrong = []
+    for _ in range(min(samples, 5000)):
+        h, rate = rng.uniform(-0.02, 0.1), rng.uniform(-2.0, 2.0)
+        own.x[2], own.v[2] = RADIUS + AXLE - h, -rate
+        own.travelled += 1.0  # it was put elsewhere: what the search remembers is void
+        run.steps(0)
+        force = max(k * h + k2 * max(h - travel, 0.0) ** 2 + c * rate, 0.0) if h > 0.0 else 0.0
+        wrong += list(run.each("suspension_force") - force)
+    why = "The contact search to 1e-12 of the travel, on at most 56 kN/m."
+    yield worst("suspension's force at random heights and speeds [N]", wrong, 1e-8, why)
+
+
 def load_share(samples: int) -> Iterator[Check]:
     """A mass off the middle: N_front = m g b/(a + b), N_left = m g d/(c + d), each wheel with the product of its
     shares. Springs in the ratio of the loads keep the chassis level."""
@@ -284,6 +303,7 @@ def friction_angle_magic(samples: int) -> Iterator[Check]:
 
 FUNCTIONS = (
     static_sinkage,
+    spring_law,
     load_share,
     tilted_by_equal_springs,
     load_transfer_on_a_slope,

@@ -31,7 +31,7 @@ LIT_SLOPE = 0.5
 MOST_EXAGGERATION = 10.0
 LEVEL = 1e-9
 """Ground whose heights differ by less is level and needs no map [m]."""
-LEVELS = 9
+LEVELS = 8
 """Steps of height between contours, at most."""
 
 
@@ -66,10 +66,10 @@ def add_height_key(axes: Axes, grid: HeightGrid, low: np.ndarray, high: np.ndarr
     figure = axes.get_figure()
     assert figure is not None
     bar = figure.colorbar(key, cax=place, ticks=MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-    bar.set_label("height of the ground [m]", fontsize=SMALL_SIZE, color=INK)
+    bar.set_label("ground [m]", fontsize=SMALL_SIZE, color=INK)
     bar.ax.tick_params(labelsize=SMALL_SIZE, colors=SOFT_INK, length=2.5, width=0.8)
-    bar.outline.set_edgecolor(FRAME)  # type: ignore[operator]
-    bar.outline.set_linewidth(0.8)  # type: ignore[operator]
+    bar.outline.set_edgecolor(FRAME)
+    bar.outline.set_linewidth(0.8)
     return key
 
 
@@ -99,7 +99,7 @@ def paint_ground(axes: Axes, grid: HeightGrid, key: ScalarMappable | None, *, co
         if contours:
             shown = np.where(inside, heights, np.nan)
             levels = MaxNLocator(LEVELS, steps=[1, 2, 2.5, 5, 10]).tick_values(lowest, highest)
-            axes.contour(x, y, shown.T, levels=levels, colors=SOFT_INK, linewidths=0.5, alpha=0.5, zorder=0.6)
+            axes.contour(x, y, shown.T, levels=levels, colors=SOFT_INK, linewidths=0.45, alpha=0.45, zorder=0.6)
         axes.set_xlim(low[0], high[0])
         axes.set_ylim(low[1], high[1])
     if key is not None or grid.outside == "end":  # level ground that goes on level has no edge to see

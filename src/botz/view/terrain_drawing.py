@@ -111,6 +111,8 @@ def draw_terrain(grid: HeightGrid, robots: Vehicles, path: Path, *, title: str =
     n_x, n_y = grid.heights.shape
     heading = set_title(figure, title, note=f"{n_x} × {n_y} points, {note}; outside: {grid.outside}")
     settle(figure, heading)
+    for cut in (along_x, along_y):
+        _say_exaggeration(cut)
     margin = 0.02 * extent
     fit_equal(above, low - margin, high + margin)
     paint_ground(above, grid, key, contours=True)
@@ -160,16 +162,17 @@ def _draw_cuts(axes: Axes, grid: HeightGrid, robots: Vehicles, colours: Mapping[
         axes.plot(at, on, marker="v", markersize=8, color=colours[robot_name], markeredgecolor="white", zorder=5)
     axes.fill_between(along, np.min(every, axis=0), axes.get_ylim()[0] - 10.0, color="#E9E2D3", zorder=0.3, linewidth=0)
     low_z, high_z = float(np.min(every)), float(np.max(every))
-    room = max(high_z - low_z, 0.02 * (high - low), 1e-6)
+    room = max(high_z - low_z, 0.006 * (high - low), 1e-6)
     axes.set_ylim(0.5 * (low_z + high_z) - 0.62 * room, 0.5 * (low_z + high_z) + 0.72 * room)
     axes.set_xlim(low, high)
-    exaggerated = _exaggeration(axes)
-    side_legend(axes, title=exaggerated, title_fontsize=SMALL_SIZE, alignment="left")
+    side_legend(axes, title="heights × 1", title_fontsize=SMALL_SIZE, alignment="left")
 
 
-def _exaggeration(axes: Axes) -> str:
-    """How much higher than long the cut is drawn."""
+def _say_exaggeration(axes: Axes) -> None:
+    """How much higher than long a cut is drawn, once its size stands."""
     box = axes.get_window_extent()
     (x_low, x_high), (y_low, y_high) = axes.get_xlim(), axes.get_ylim()
     factor = (box.height / (y_high - y_low)) / (box.width / (x_high - x_low))
-    return f"heights × {factor:.2g}"
+    legend = axes.get_legend()
+    assert legend is not None
+    legend.get_title().set_text(f"heights × {factor:.2g}")

@@ -1,0 +1,175 @@
+"""The contact of one rim with the ground, against bisection and brute force. Also runs with NUMBA_DISABLE_JIT=1."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from vehicle_parts import COSINES, SINES, grid_of, random_body, rough_ground
+
+from botz.physics.contact import NONE, deflection_near, deflection_of_point, search_all, search_near
+from botz.scene.height_grid import HeightGrid
+
+H_MIN, H_MAX, TOLERANCE, RADIUS = -2e-4, 0.15, 1e-12, 0.11
+COS_BLOCKED = np.cos(np.radians(80.0))
+
+
+def bisected(ground, point, b):
+    """The h at which point + h b lies on the ground; None where the whole way is above it."""
+
+    def gap(h):
+        x, y, z = point + h * b
+        return z - ground.height(x, y)
+
+    low, high = H_MIN, H_MAX
+    if gap(low) >= 0.0:
+        return None
+    if gap(high) <= 0.0:
+        return H_MAX
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if gap(middle) < 0.0 else (low, middle)
+    return 0.5 * (low + high)
+
+
+def rim_points(centre, body):
+    return centre + RADIUS * (np.outer(SINES, body.n) - np.outer(COSINES, body.b))
+
+
+def above_ground(rng, ground, body, low=-0.06, high=0.02):
+    """A rim's centre whose lowest point is somewhat above the ground, or below."""
+    x, y = rng.uniform(-1.2, 1.2), rng.uniform(-0.5, 1.5)
+    return np.array([x, y, float(ground.height(x, y)) + RADIUS * body.b[2] + rng.uniform(low, high)])
+
+
+def test_deflection_of_a_point_is_that_of_bisection():
+    rng = np.random.default_rng(21)
+    ground = rough_ground(rng)
+    grid = grid_of(ground)
+    hanging = 0
+    for _ in range(200):
+        body = random_body(rng)
+        x, y = rng.uniform(-2.5, 2.5), rng.uniform(-1.5, 2.5)
+        point = np.array([x, y, float(ground.height(x, y)) + rng.uniform(-0.1, 0.02)])
+        expected = bisected(ground, point, body.b)
+        found = deflection_of_point(ground.heights, grid, *point, *body.b, H_MIN, H_MAX, TOLERANCE)
+        if expected is None:
+            hanging += 1
+            assert found == NONE
+            continue
+        assert found == pytest.approx(expected, abs=2e-11)
+        near = deflection_near(ground.heights, grid, *point, *body.b, expected + 0.003, H_MIN, H_MAX, TOLERANCE)
+        assert near == pytest.approx(expected, abs=2e-11)
+    assert 10 < hanging < 100
+
+
+def test_a_point_deeper_than_the_largest_deflection_has_that():
+    ground = rough_ground(np.random.default_rng(22))
+    assert deflection_of_point(ground.heights, grid_of(ground), 0, 0, -3.0, 0, 0, 1, H_MIN, H_MAX, TOLERANCE) == H_MAX
+
+
+def test_newtons_method_ends_at_the_same_places_where_there_is_no_contact():
+    ground = rough_ground(np.random.default_rng(23))
+    grid = grid_of(ground)
+    assert deflection_near(ground.heights, grid, 0, 0, 0.5, 0, 0, 1, 0.01, H_MIN, H_MAX, TOLERANCE) == NONE
+    assert deflection_near(ground.heights, grid, 0, 0, -0.5, 0, 0, 1, 0.01, H_MIN, H_MAX, TOLERANCE) == H_MAX
+
+
+def all_slices(ground, grid, centre, body):
+    return search_all(
+        ground.heights, grid, SINES, COSINES, RADIUS, H_MIN, H_MAX, TOLERANCE, COS_BLOCKED,
+        *centre, *body.n, *body.b,
+    )  # fmt: skip
+
+
+def near_slices(ground, grid, last, last_h, centre, body):
+    return search_near(
+        ground.heights, grid, SINES, COSINES, RADIUS, H_MIN, H_MAX, TOLERANCE, last, last_h,
+        *centre, *body.n, *body.b,
+    )  # fmt: skip
+
+
+def test_the_contact_is_the_slice_that_has_to_move_farthest():
+    rng = np.random.default_rng(24)
+    ground = rough_ground(rng)
+    grid = grid_of(ground)
+    lowest = hanging = 0
+    for _ in range(60):
+        body = random_body(rng)
+        centre = above_ground(rng, ground, body)
+        needed = [bisected(ground, point, body.b) for point in rim_points(centre, body)]
+        best, h, wall, depth = all_slices(ground, grid, centre, body)
+        assert (wall, depth) == (-1, 0.0)
+        if all(one is None for one in needed):
+            hanging += 1
+            assert (best, h) == (-1, NONE)
+            continue
+        assert h == pytest.approx(max(one for one in needed if one is not None), abs=2e-11)
+        assert needed[best] == pytest.approx(h, abs=2e-11)
+        lowest += best == 0
+    assert lowest < 50
+    assert hanging < 40
+
+
+def test_from_the_last_contact_the_same_one_is_found():
+    """Wherever the last contact was: a step ago, half a metre away, or nowhere."""
+    rng = np.random.default_rng(25)
+    ground = rough_ground(rng)
+    grid = grid_of(ground)
+    for _ in range(80):
+        body = random_body(rng)
+        centre = above_ground(rng, ground, body)
+        best, h, _, _ = all_slices(ground, grid, centre, body)
+        for last, last_h in ((-1, 0.0), (best, max(h, H_MIN)), (int(rng.integers(0, SINES.size)), 0.02)):
+            found, found_h, margin = near_slices(ground, grid, last, last_h, centre, body)
+            assert margin >= 0.0
+            if best < 0:
+                assert found == -1
+            else:
+                assert found_h == pytest.approx(h, abs=2e-11)
+                assert found == best
+
+
+def test_the_margin_is_the_height_of_the_lowest_other_slice():
+    rng = np.random.default_rng(26)
+    ground = rough_ground(rng)
+    grid = grid_of(ground)
+    compared = 0
+    for _ in range(60):
+        body = random_body(rng)
+        centre = above_ground(rng, ground, body, high=-0.01)
+        best, h, margin = near_slices(ground, grid, 0, 0.0, centre, body)
+        points = rim_points(centre, body) + h * body.b
+        heights = points[:, 2] - ground.height(points[:, 0], points[:, 1])
+        others = np.delete(heights, best).min()
+        assert heights[best] == pytest.approx(0.0, abs=1e-10)
+        # Slices that were passed before the contact was found count at their own deflection, where they hang lower.
+        assert margin <= others + 1e-10
+        compared += margin == pytest.approx(others, abs=1e-10)
+    assert compared > 30
+
+
+def step_ground(edge):
+    """Level, then a step of 0.3 m at x = 0 that rises over `edge`."""
+    x = np.linspace(-1.0, 1.0, 2001)
+    profile = 0.3 * np.clip(x / edge, 0.0, 1.0)
+    return HeightGrid(np.repeat(profile[:, None], 3, axis=1), x_min=-1.0, x_max=1.0, y_min=-1.0, y_max=1.0)
+
+
+@pytest.mark.parametrize(("edge", "is_wall"), [(0.3, False), (0.02, True)])
+def test_ground_beyond_the_blocked_angle_is_a_wall_and_no_place_to_roll_on(edge, is_wall):
+    """A slope of 0.3/0.02 stands at 86 degrees; one of 0.3/0.3 at 45. The rim reaches 12 mm past the step's foot."""
+    ground = step_ground(edge)
+    body = random_body(np.random.default_rng(1), tilt=0.0)
+    body.n, body.t, body.b = [1, 0, 0], [0, 1, 0], [0, 0, 1]
+    centre = np.array([0.012 - RADIUS, 0.0, RADIUS - 0.01])
+    best, h, wall, depth = all_slices(ground, grid_of(ground), centre, body)
+    assert (wall >= 0) == is_wall
+    if is_wall:
+        assert h == pytest.approx(0.01, abs=1e-9)  # of the level ground
+        assert SINES[best] < 0.5
+        assert SINES[wall] > 0.5
+        point = centre + RADIUS * np.array([SINES[wall], 0.0, -COSINES[wall]])
+        normal = np.array([-15.0, 0.0, 1.0]) / np.hypot(15.0, 1.0)
+        assert depth == pytest.approx((ground.height(point[0], point[1]) - point[2]) * normal[2], rel=1e-6)
+    else:
+        assert depth == 0.0
