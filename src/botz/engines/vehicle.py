@@ -88,20 +88,24 @@ class VehicleEngine(Engine):
             lightest = effective_mass(robot)
             for wheel_name, wheel in robot.wheels.items():
                 spring, mass = wheel.suspension, lightest[wheel_name]
-                found.append((2.0 / sqrt(spring.stiffness / mass), f"{name}: spring of wheel {wheel_name!r}"))
+                found.append((2.0 / sqrt(spring.stiffness / mass), f"spring of wheel {wheel_name!r} of {name}"))
                 if spring.damping > 0.0:
-                    found.append((2.0 * mass / spring.damping, f"{name}: damper of wheel {wheel_name!r}"))
+                    found.append((2.0 * mass / spring.damping, f"damper of wheel {wheel_name!r} of {name}"))
                 tread, sticking = tread_stiffness(wheel, chassis.mass * GRAVITY / len(robot.wheels)), wheel.radius**2
                 lightest_tread = 1.0 / (1.0 / mass + sticking / wheel.inertia)
-                found.append((2.0 / sqrt(tread / lightest_tread), f"{name}: tread of wheel {wheel_name!r}"))
+                found.append((2.0 / sqrt(tread / lightest_tread), f"tread of wheel {wheel_name!r} of {name}"))
             corner = chassis.corners.stiffness
-            found.append((2.0 / sqrt(corner / (chassis.mass / 8.0)), f"{name}: corners of the chassis"))
+            found.append((2.0 / sqrt(corner / (chassis.mass / 8.0)), f"chassis corners of {name}"))
         for own, name in zip(self.records.robots, self.scenario.robots, strict=True):
             for block in self.records.axles[own.axle_start : own.axle_stop]:
                 for i in range(LANES):
-                    if block.free[i] and block.sigma1[i] + block.sigma2[i] > 0.0:
-                        damping = (block.sigma1[i] + block.sigma2[i]) * block.inverse_inertia[i]
-                        found.append((2.0 / damping, f"{name}: friction of an axle"))
+                    # Back-EMF brakes an axle like a viscous friction of η K_t K_e G²/R (one G is in back_emf).
+                    braking = block.efficiency[i] * block.torque_constant[i] * block.ratio[i] * block.back_emf[i]
+                    braking *= block.resistance_inverse[i]
+                    for damping, part in ((block.sigma1[i] + block.sigma2[i], "friction"), (braking, "motor")):
+                        if block.free[i] and damping > 0.0:
+                            time_constant = 1.0 / (damping * block.inverse_inertia[i])
+                            found.append((2.0 * time_constant, f"{part} of an axle of {name}"))
         return min(found)
 
     def _check_step(self) -> None:

@@ -92,15 +92,19 @@ def motors_and_friction(robot, wheels, axles, inputs, dt):
                 axles[robot.axle_start + axle // LANES].load[axle % LANES] -= block.radius[i] * block.force_x[i]
     sag = 1.0
     if robot.battery > 0.0:
-        # PWM drivers: motor k gets the share d of the bus and draws d i from it, so V = E − R Σ d (d V − K ω)/R_k.
-        drive, conductance = 0.0, 0.0
+        # PWM drivers: motor k gets the share d of the bus and draws d i from it; those at their current limit draw the
+        # power P. So V = E − R [Σ d (d V − K ω)/R_k + P/V].
+        drive, conductance, limited = 0.0, 0.0, 0.0
         for a in range(robot.axle_start, robot.axle_stop):
-            more, further = battery_sums(axles[a], inputs, robot.battery)
+            more, further, power = battery_sums(axles[a], inputs, robot.battery, robot.bus)
             drive += more
             conductance += further
+            limited += power
         resistance = robot.battery_resistance
-        sag = (1.0 + resistance * drive / robot.battery) / (1.0 + resistance * conductance)
-        robot.bus = sag * robot.battery
+        factor = 1.0 + resistance * conductance
+        source = robot.battery + resistance * drive
+        robot.bus = (source + sqrt(max(source * source - 4.0 * factor * resistance * limited, 0.0))) / (2.0 * factor)
+        sag = robot.bus / robot.battery
     power = 0.0
     for a in range(robot.axle_start, robot.axle_stop):
         block = axles[a]

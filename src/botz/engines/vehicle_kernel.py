@@ -84,6 +84,9 @@ def rk4_step(robot, body, wheels, axles, heights, grid, steepness, world, sines,
         ahead = 0.5 * dt if stage < 2 else dt
         dt_contact = dt if stage == 0 else 0.0
         forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, 0.0, dt_contact)
+        if stage == 0:
+            # The caps of the treads have moved with loads and speeds; they count from the start of the step on.
+            keep_treads(robot, wheels)
         q, w = robot.quat, robot.angular
         rate = quaternion_rate(q[0], q[1], q[2], q[3], w[0], w[1], w[2])
         for k in range(4):
@@ -111,6 +114,11 @@ def keep_base(robot, wheels, axles):
         for i in range(LANES):
             block.p_base[i], block.z_base[i], block.angle_base[i] = block.p[i], block.z[i], block.angle[i]
             block.p_sum[i], block.z_sum[i], block.angle_sum[i] = 0.0, 0.0, 0.0
+    keep_treads(robot, wheels)
+
+
+@compiled
+def keep_treads(robot, wheels):
     for w in range(robot.wheel_start, robot.wheel_stop):
         block = wheels[w]
         for i in range(LANES):

@@ -19,6 +19,9 @@ from botz.scene.height_grid import HeightGrid
 
 INDEX, REAL, VECTOR, CORNERS = np.int64, np.float64, (np.float64, 3), (np.float64, (8, 3))
 
+RIM_BLEND = 0.002
+"""Difference of two rims' deflections below which a wheel stands on both, as a part of its width."""
+
 _STATE = {
     "x": VECTOR, "x_lost": VECTOR, "quat": (REAL, 4), "quat_lost": (REAL, 4), "v": VECTOR, "v_lost": VECTOR,
     "spin": VECTOR, "spin_lost": VECTOR, "corner_u": CORNERS, "energy": REAL, "energy_lost": REAL,
@@ -181,10 +184,10 @@ def fill_wheels(blocks: np.ndarray, robot: PlacedVehicle, axles: list[Axle], con
         present = lane < len(names)
         spring = wheel.suspension
         put(present=present, axle=axle_of[name], x=wheel.position[0], y=wheel.position[1], z=wheel.position[2])
-        put(radius=wheel.radius, half_width=0.5 * wheel.width if wheel.rims == 2 else 0.0, blend=0.002 * wheel.width)
+        put(radius=wheel.radius, half_width=0.5 * wheel.width if wheel.rims == 2 else 0.0, blend=RIM_BLEND * wheel.width)
         put(stiffness=spring.stiffness, damping=spring.damping, travel=spring.travel, progression=spring.progression)
         put(h_max=largest_deflection(wheel), tolerance=contact.tolerance * spring.travel)
-        put(h_min=-0.002 * wheel.width if wheel.rims == 2 else 0.0)
+        put(h_min=-RIM_BLEND * wheel.width if wheel.rims == 2 else 0.0)
         cosine = cos(contact.blocked_angle)
         put(wall_stiffness=spring.stiffness / cosine**2, wall_damping=spring.damping / cosine)
         # Every lane needs coefficients that make ordinary numbers, whatever its own tyre is.
@@ -273,7 +276,7 @@ def axle_numbers(robot: PlacedVehicle, axle: Axle, input_index: int) -> dict[str
         "free": 1.0, "inverse_inertia": 1.0 / whole, "coupling": cross_term / whole,
         "spin_share": (inertia + ratio * rotor) / whole, "rotor": rotor, "ratio": ratio,
         "efficiency": motor.efficiency, "torque_constant": motor.torque_constant,
-        "back_emf": ratio / motor.speed_constant, "resistance_inverse": 1.0 / motor.resistance,
+        "back_emf": ratio / motor.speed_constant, "resistance": motor.resistance, "resistance_inverse": 1.0 / motor.resistance,
         "current_limit": np.inf if motor.current_limit is None else motor.current_limit,
         "largest_voltage": largest, "input": float(input_index), "named": float(axle.motor not in robot.wheels),
         **(friction_numbers(friction) if friction is not None else {}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from botz.engines.vehicle_records import rotation_matrix
+from botz.engines.vehicle_records import RIM_BLEND, rotation_matrix
 from botz.frames import quaternion_from_attitude
 from botz.scenario.vehicle import PlacedVehicle
 from botz.scene.height_grid import HeightGrid
@@ -35,7 +35,9 @@ def standing_height(robot: PlacedVehicle, ground: HeightGrid, gravity: float) ->
             ]
         )
         points = (rim + np.array(wheel.position)) @ rotation.T + place
-        pressed.append(float(np.max(ground.height(points[:, 0], points[:, 1]) - points[:, 2])))
+        # Standing on both rims presses a wheel up by a quarter of the width over which they blend.
+        both = 0.25 * RIM_BLEND * wheel.width if wheel.rims == 2 else 0.0
+        pressed.append(float(np.max(ground.height(points[:, 0], points[:, 1]) - points[:, 2])) + both)
         springs.append(wheel.suspension)
     chassis = robot.chassis
     corners = np.array(

@@ -18,8 +18,8 @@ FOUR = (np.float64, LANES)
 
 _PARAMETERS = words("""
     present free inverse_inertia coupling spin_share inertia rotor ratio efficiency torque_constant back_emf
-    resistance_inverse current_limit largest_voltage input named sigma0 sigma1 sigma2 coulomb static v_stribeck
-    k_v continuous
+    resistance resistance_inverse current_limit largest_voltage input named
+    sigma0 sigma1 sigma2 coulomb static v_stribeck k_v continuous
 """)
 _STATE = words("""
     p p_lost z angle angle_lost
@@ -52,16 +52,26 @@ def axle_speeds(block, pitching):
 
 
 @compiled
-def battery_sums(block, inputs, battery):  # -> Σ d K ω / R, Σ d² / R
-    """Parts of the battery's voltage under load; d is the share of it that each motor's driver passes on."""
-    drive, conductance = 0.0, 0.0
+def battery_sums(block, inputs, battery, bus):  # -> Σ d K ω / R, Σ d² / R, power of the motors at their current limit
+    """Parts of the battery's voltage under load; d is the share of it that each motor's driver passes on.
+
+    A driver at its current limit draws the power i (R i + K ω) whatever the voltage; which ones are at it follows from
+    the bus voltage that was last.
+    """
+    drive, conductance, power = 0.0, 0.0, 0.0
     for i in range(LANES):
         limit = block.largest_voltage[i]
         wanted = inputs[int(block.input[i])] if block.input[i] >= 0.0 else 0.0
         share = min(max(wanted, -limit), limit) / battery
-        drive += share * block.back_emf[i] * block.relative[i] * block.resistance_inverse[i]
-        conductance += share * share * block.resistance_inverse[i]
-    return drive, conductance
+        emf = block.back_emf[i] * block.relative[i]
+        current = (share * bus - emf) * block.resistance_inverse[i]
+        if abs(current) > block.current_limit[i]:
+            current = block.current_limit[i] if current > 0.0 else -block.current_limit[i]
+            power += current * (block.resistance[i] * current + emf)
+        else:
+            drive += share * emf * block.resistance_inverse[i]
+            conductance += share * share * block.resistance_inverse[i]
+    return drive, conductance, power
 
 
 @compiled
@@ -86,6 +96,10 @@ def axle_torques(block, dt):
             block.sigma0[i], block.sigma1[i], block.sigma2[i], block.coulomb[i], block.static[i],
             block.v_stribeck[i], block.k_v[i], block.continuous[i], block.z[i], relative, dt,
         )  # fmt: skip
+        # A driver at its current limit passes just the voltage on that this current takes.
+        limited = abs(current) >= block.current_limit[i]
+        needed = block.resistance[i] * current + block.back_emf[i] * relative
+        block.voltage[i] = needed if limited else block.voltage[i]
         block.current[i] = current
         block.torque[i] = torque
         block.friction[i] = friction

@@ -73,32 +73,63 @@ def search_all(
     h_min, h_max, tolerance, cos_blocked,
     # state in: centre of the rim with the suspension at rest, forward and up axis of the chassis
     x, y, z, nx, ny, nz, bx, by, bz,
-):  # -> contact slice, its h; wall slice, its depth  # fmt: skip
+):  # -> contact slice, its h; wall slice, its depth and normal  # fmt: skip
     """Every slice. Ground whose normal stands more than the blocked angle from b is a wall: not a place to roll on,
     but one that pushes back; its depth is measured along its normal."""
     best, best_h = -1, NONE
     wall, depth = -1, 0.0
+    wx, wy, wz = 0.0, 0.0, 1.0
     for k in range(sines.size):
         forward, down = radius * sines[k], radius * cosines[k]
-        px = x + forward * nx - down * bx
-        py = y + forward * ny - down * by
-        pz = z + forward * nz - down * bz
+        ax, ay, az = forward * nx - down * bx, forward * ny - down * by, forward * nz - down * bz
+        px, py, pz = x + ax, y + ay, z + az
         h = deflection_of_point(heights, grid, px, py, pz, bx, by, bz, h_min, h_max, tolerance)
         if h > best_h or h > 0.0:
-            ground, fx, fy = height_and_slope(heights, grid, px + h * bx, py + h * by)
-            b_n = (bz - fx * bx - fy * by) / sqrt(1.0 + fx * fx + fy * fy)
-            if b_n >= cos_blocked:
+            _, fx, fy = height_and_slope(heights, grid, px + h * bx, py + h * by)
+            scale = 1.0 / sqrt(1.0 + fx * fx + fy * fy)
+            b_n = (bz - fx * bx - fy * by) * scale
+            # The way along b is long before a steep wall, the way along its normal is short.
+            deep = h * b_n
+            blocked = b_n < cos_blocked
+            if h >= h_max:
+                # So far inside that no deflection leads out: the wall is where the radius comes out of the ground.
+                way, gx, gy = way_out(heights, grid, px, py, pz, -ax, -ay, -az, radius)
+                if way < radius:
+                    blocked = True
+                    fx, fy = gx, gy
+                    scale = 1.0 / sqrt(1.0 + fx * fx + fy * fy)
+                    deep = way / radius * (fx * ax + fy * ay - az) * scale
+            if not blocked:
                 if h > best_h:
                     best, best_h = k, h
-            else:
-                # The way along b is long before a steep wall, the way along its normal is short.
-                deep = h * b_n
-                if h >= h_max or b_n <= 0.0:
-                    ground, fx, fy = height_and_slope(heights, grid, px, py)
-                    deep = (ground - pz) / sqrt(1.0 + fx * fx + fy * fy)
-                if deep > depth:
-                    wall, depth = k, deep
-    return best, best_h, wall, depth
+            elif deep > depth:
+                wall, depth = k, deep
+                wx, wy, wz = -fx * scale, -fy * scale, scale
+    return best, best_h, wall, depth, wx, wy, wz
+
+
+@compiled
+def way_out(heights, grid, x, y, z, dx, dy, dz, length):  # -> way to the surface, slope of the ground there
+    """From a point inside the ground along (dx, dy, dz), of the given length, to where it comes out; `length` where it
+    does not. In steps of half a cell, then halved."""
+    steps = 2 * int(length * max(grid.cells_x, grid.cells_y)) + 2
+    low, high = 0.0, -1.0
+    for k in range(1, steps + 1):
+        s = k / steps
+        if z + s * dz > height(heights, grid, x + s * dx, y + s * dy):
+            high = s
+            break
+        low = s
+    if high < 0.0:
+        return length, 0.0, 0.0
+    for _ in range(20):
+        s = 0.5 * (low + high)
+        if z + s * dz > height(heights, grid, x + s * dx, y + s * dy):
+            high = s
+        else:
+            low = s
+    _, fx, fy = height_and_slope(heights, grid, x + low * dx, y + low * dy)
+    return low * length, fx, fy
 
 
 @compiled

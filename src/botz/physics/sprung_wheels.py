@@ -21,4 +21,4 @@ def wheel_forces(block, body, heights, grid, sines, cosines, cos_blocked, plain,
     tyre_forces(block, dt)
     sum_wheels(block, body)
     if plain:
-        add_walls(block, body, heights, grid, sines, cosines, dt_wall)
+        add_walls(block, body, sines, cosines, dt_wall)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import atan2, sqrt, tan
 
 from botz.frames import compiled, cross
 from botz.physics.contact import search_all, search_near
@@ -113,6 +113,10 @@ def rim_centre(block, body, i, rim):  # -> x, y, z
     )
 
 
+EDGE = 0.17453292519943295
+"""How far the ground's normal may lean from the rim's radius, beyond half a slice [rad]: 10°."""
+
+
 @compiled
 def keep_contact(block, body, heights, grid, sines, cosines, i, rim, best, h, margin):
     """Remember a rim's contact, the slope of the ground there, and the cell that it lies in."""
@@ -123,12 +127,16 @@ def keep_contact(block, body, heights, grid, sines, cosines, i, rim, best, h, ma
     px, py = x + r * sines[k] * n[0] + up * b[0], y + r * sines[k] * n[1] + up * b[1]
     _, fx, fy = height_and_slope(heights, grid, px, py)
     column, row, corner, rise_x, rise_y, twist = cell_of(heights, grid, px, py)
+    gamma, leeway = atan2(sines[k], cosines[k]), 0.5 * atan2(sines[1], cosines[1]) + EDGE
+    lean_low, lean_high = -tan(min(gamma + leeway, 1.5)), -tan(max(gamma - leeway, -1.5))
     if rim == 0:
         block.cell_xa[i], block.cell_ya[i], block.corner_a[i] = column, row, corner
         block.rise_xa[i], block.rise_ya[i], block.twist_a[i] = rise_x, rise_y, twist
+        block.lean_low_a[i], block.lean_high_a[i] = lean_low, lean_high
     else:
         block.cell_xb[i], block.cell_yb[i], block.corner_b[i] = column, row, corner
         block.rise_xb[i], block.rise_yb[i], block.twist_b[i] = rise_x, rise_y, twist
+        block.lean_low_b[i], block.lean_high_b[i] = lean_low, lean_high
     if rim == 0:
         block.slice_a[i], block.h_a[i], block.margin_a[i], block.seen_a[i] = best, h, margin, body.travelled
         block.sine_a[i], block.cosine_a[i], block.step_a[i] = sines[k], cosines[k], 0.0
@@ -143,13 +151,20 @@ def keep_contact(block, body, heights, grid, sines, cosines, i, rim, best, h, ma
 def search_rim(block, body, heights, grid, sines, cosines, cos_blocked, i, rim):
     x, y, z = rim_centre(block, body, i, rim)
     n, b = body.n, body.b
-    best, h, wall, depth = search_all(
+    best, h, wall, depth, wx, wy, wz = search_all(
         heights, grid, sines, cosines, block.radius[i], block.h_min[i], block.h_max[i], block.tolerance[i], cos_blocked,
         x, y, z, n[0], n[1], n[2], b[0], b[1], b[2],
     )  # fmt: skip
-    if depth > block.wall_depth[i]:
-        block.wall_depth[i] = depth
-        block.wall_slice[i] = wall + (0.5 if rim == 1 else 0.0)
+    # Both rims at a wall: between them, in the shares of their depths, so that neither side is the first.
+    before = block.wall_depth[i] if rim == 1 else 0.0
+    difference, blend = before - depth, block.blend[i]
+    if rim == 0 or difference < blend:
+        side = 1.0 if rim == 0 else -1.0
+        block.wall_side[i] = side if before == 0.0 else min(max(difference / blend, -1.0), 1.0)
+        if depth > before:
+            block.wall_depth[i] = depth
+            block.wall_slice[i] = wall
+            block.wall_nx[i], block.wall_ny[i], block.wall_nz[i] = wx, wy, wz
     keep_contact(block, body, heights, grid, sines, cosines, i, rim, best, max(h, block.h_min[i]), 0.0)
 
 
@@ -182,6 +197,11 @@ def merge_rims(block, body):
 
     The normal is the ground's, n̂ = (−f_x, −f_y, 1)/|·|. Corrected: the source takes the rim's radius, which is not
     normal to the ground and feeds energy in. m = n̂/(b·n̂) moves h by one when the body moves by one along it.
+
+    On smooth ground the deepest slice lies within half a slice of where the rim touches. A normal that leans much
+    farther from its radius belongs to a face beside an edge that the slice stands on; there the normal is the rim's,
+    and the ground's is taken no farther than half a slice and EDGE from it. Without that a wheel on a sharp edge would
+    be struck by the face's normal at every slice.
     """
     n, t, b = body.n, body.t, body.b
     nx, ny, nz = n[0], n[1], n[2]
@@ -201,6 +221,12 @@ def merge_rims(block, body):
         scale_b = 1.0 / (bz - block.slope_xb[i] * bx - block.slope_yb[i] * by)
         ax, ay, az = -block.slope_xa[i] * scale_a, -block.slope_ya[i] * scale_a, scale_a
         cx, cy, cz = -block.slope_xb[i] * scale_b, -block.slope_yb[i] * scale_b, scale_b
+        lean = ax * nx + ay * ny + az * nz
+        lean = min(max(lean, block.lean_low_a[i]), block.lean_high_a[i]) - lean
+        ax, ay, az = ax + lean * nx, ay + lean * ny, az + lean * nz
+        lean = cx * nx + cy * ny + cz * nz
+        lean = min(max(lean, block.lean_low_b[i]), block.lean_high_b[i]) - lean
+        cx, cy, cz = cx + lean * nx, cy + lean * ny, cz + lean * nz
         mx, my, mz = share * ax + rest * cx, share * ay + rest * cy, share * az + rest * cz
         b_n = 1.0 / sqrt(mx * mx + my * my + mz * mz)
         forward = radius * (share * block.sine_a[i] + rest * block.sine_b[i])
@@ -232,7 +258,7 @@ def leave_wall(block, i):
 
 
 @compiled
-def add_walls(block, body, heights, grid, sines, cosines, dt):
+def add_walls(block, body, sines, cosines, dt):
     """Beyond the blocked angle the wheel is rigid with the chassis: a penalty along n̂ with Coulomb friction.
 
     Corrected: the source's friction without load stops nothing. The stiffness is the spring's over cos² of the blocked
@@ -244,17 +270,15 @@ def add_walls(block, body, heights, grid, sines, cosines, dt):
             leave_wall(block, i)
             continue
         k = int(block.wall_slice[i])
-        offset = block.half_width[i] if block.wall_slice[i] == k else -block.half_width[i]
+        offset = block.wall_side[i] * block.half_width[i]
         forward, up = block.radius[i] * sines[k], -block.radius[i] * cosines[k]
         px = block.arm_x[i] + offset * t[0] + forward * n[0] + up * b[0]
         py = block.arm_y[i] + offset * t[1] + forward * n[1] + up * b[1]
         pz = block.arm_z[i] + offset * t[2] + forward * n[2] + up * b[2]
-        _, fx, fy = height_and_slope(heights, grid, body.position[0] + px, body.position[1] + py)
-        scale = 1.0 / sqrt(1.0 + fx * fx + fy * fy)
         vx, vy, vz = cross(w[0], w[1], w[2], px, py, pz)
         rx, ry, rz, ux, uy, uz = penalty_force(
             block.wall_stiffness[i], block.wall_damping[i], block.wall_friction[i],
-            block.wall_depth[i], -fx * scale, -fy * scale, scale, vx + v[0], vy + v[1], vz + v[2],
+            block.wall_depth[i], block.wall_nx[i], block.wall_ny[i], block.wall_nz[i], vx + v[0], vy + v[1], vz + v[2],
             block.wall_x[i], block.wall_y[i], block.wall_z[i], dt,
         )  # fmt: skip
         block.wall_x[i], block.wall_y[i], block.wall_z[i] = ux, uy, uz

@@ -55,13 +55,12 @@ def coulomb_tyres(block, dt):
             x, y, fx, fy, load, sliding = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         if dt > 0.0:
             block.u_x[i], block.u_y[i], block.sliding[i] = x, y, sliding
-        # Loose, the spring stays where the limit holds it: its rate is that of the limit, which a step settles.
-        block.rate_x[i] = rate_x if sliding == 0.0 else 0.0
-        block.rate_y[i] = rate_y if sliding == 0.0 else 0.0
+        # Loose too: the direction of the friction follows that of the slip, and the end of a step settles its size.
+        block.rate_x[i], block.rate_y[i] = rate_x, rate_y
         block.force_x[i], block.force_y[i], block.load[i], block.moment_z[i] = fx, fy, load, 0.0
         speed = max(abs(block.omega[i] * block.radius[i]), abs(block.v_x[i]), 1e-9)
         block.kappa[i] = rate_x / speed
-        block.alpha[i] = tyre.angle_of_sine(block.v_y[i] / max(sqrt(block.v_x[i] ** 2 + block.v_y[i] ** 2), 1e-9))
+        block.alpha[i] = tyre.angle_of_sine(-block.v_y[i] / max(sqrt(block.v_x[i] ** 2 + block.v_y[i] ** 2), 1e-9))
 
 
 @compiled
@@ -153,8 +152,13 @@ def advance_treads(block, dt):
         touching = block.spring[i] > 0.0
         v_roll = max(abs(rolling), abs(v_x))
         v_slip = v_x - rolling
+        # Tread that comes in with a growing load is not stretched yet: as if rolling at σ Ṅ/N. Without it, pressing a
+        # stretched tread would make energy. Where the wheel rolls faster, the new tread comes in anyway.
+        beyond = max(block.h[i] - block.travel[i], 0.0)
+        pressing = max(block.dh[i], 0.0) * (block.stiffness[i] + 2.0 * block.progression[i] * beyond)
+        pressing /= max(block.spring[i], 1e-3)
         u, sigma, park = block.u_x[i], block.sigma_x[i], block.v_park[i]
-        rate = tyre.deflection_rate(sigma, u, v_slip, v_roll, dt)
+        rate = tyre.deflection_rate(sigma, u, v_slip, max(v_roll, sigma * pressing), dt)
         cap = tyre.slip_cap(block.top_slip[i], abs(v_slip) / max(v_roll, 1e-9), v_roll, park) * sigma
         new = min(max(u + dt * rate, -cap), cap)
         free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
@@ -165,7 +169,7 @@ def advance_treads(block, dt):
         v_whole = sqrt(v_x * v_x + v_y * v_y)
         u, sigma = block.u_y[i], block.sigma_y[i]
         # Against the whole speed the deflection follows the sine of the slip angle, which has no pole sideways.
-        rate = tyre.deflection_rate(sigma, u, v_y, v_whole, dt)
+        rate = tyre.deflection_rate(sigma, u, v_y, max(v_whole, sigma * pressing), dt)
         cap = tyre.slip_cap(block.top_sine[i], min(abs(v_y) / max(v_whole, 1e-9), 0.9999), v_whole, park) * sigma
         new = min(max(u + dt * rate, -cap), cap)
         free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0

@@ -261,7 +261,8 @@ class Vehicle(Strict):
     def _motor_misfits(self) -> Iterator[tuple[Path, str]]:
         taken: dict[str, str] = {}
         for motor_name, motor in self.motors.items():
-            if motor_name in self.wheels and motor.wheels != [motor_name]:
+            known = all(name in self.wheels for name in motor.wheels)
+            if motor_name in self.wheels and known and motor.wheels != [motor_name]:
                 yield (
                     ("motors", motor_name),
                     "a wheel has this name, and it does not turn that one alone; choose another",

@@ -31,7 +31,9 @@ def block(rng):
     cross = block.ratio * (1 - block.ratio) * block.rotor
     block.inverse_inertia[:] = np.where(block.free > 0, 1 / np.maximum(whole, 1e-9), 0.0)
     block.coupling[:] = np.where(block.free > 0, cross / np.maximum(whole, 1e-9), -1.0)
-    block.spin_share[:] = np.where(block.free > 0, (block.inertia + block.ratio * block.rotor) / np.maximum(whole, 1e-9), 0)
+    block.spin_share[:] = np.where(
+        block.free > 0, (block.inertia + block.ratio * block.rotor) / np.maximum(whole, 1e-9), 0
+    )
     block.efficiency[:] = 0.85
     block.torque_constant[:] = [0.038, 0.038, 0.0, 0.0]
     block.back_emf[:] = [1.5, 0.75, 0.0, 0.0]
@@ -77,7 +79,9 @@ def test_sums_of_the_battery(block):
     battery = 24.0
     drive, conductance = battery_sums(block, np.array([6.0, -50.0]), battery)
     shares = np.array([-1.0, 0.25, 0.0, 0.0])
-    assert drive == pytest.approx(np.sum(shares * block.back_emf * block.relative * block.resistance_inverse), rel=1e-13)
+    assert drive == pytest.approx(
+        np.sum(shares * block.back_emf * block.relative * block.resistance_inverse), rel=1e-13
+    )
     assert conductance == pytest.approx(np.sum(shares**2 * block.resistance_inverse), rel=1e-13)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from vehicle_parts import COSINES, SINES, grid_of, random_body, rough_ground
+from vehicle_parts import COSINES, SINES, grid_of, random_body, rough_ground, step_ground
 
 from botz.physics.contact import NONE, deflection_near, deflection_of_point, search_all, search_near
-from botz.scene.height_grid import HeightGrid
 
 H_MIN, H_MAX, TOLERANCE, RADIUS = -2e-4, 0.15, 1e-12, 0.11
 COS_BLOCKED = np.cos(np.radians(80.0))
@@ -146,13 +145,6 @@ def test_the_margin_is_the_height_of_the_lowest_other_slice():
         assert margin <= others + 1e-10
         compared += margin == pytest.approx(others, abs=1e-10)
     assert compared > 30
-
-
-def step_ground(edge):
-    """Level, then a step of 0.3 m at x = 0 that rises over `edge`."""
-    x = np.linspace(-1.0, 1.0, 2001)
-    profile = 0.3 * np.clip(x / edge, 0.0, 1.0)
-    return HeightGrid(np.repeat(profile[:, None], 3, axis=1), x_min=-1.0, x_max=1.0, y_min=-1.0, y_max=1.0)
 
 
 @pytest.mark.parametrize(("edge", "is_wall"), [(0.3, False), (0.02, True)])

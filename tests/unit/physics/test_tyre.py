@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from vehicle_parts import TABLES, shape, weight
 
 from botz.physics import tyre
-from botz.scenario.tyre import MagicFormulaTyre
 
-TABLES = MagicFormulaTyre(type="magic-formula")
 LOADS = [0.05, 0.2, 1.0, 3.0, 6.0, 20.0]
 """[kN]"""
-
-
-def shape(b, c, e, x):
-    return np.sin(c * np.arctan(b * x - e * (b * x - np.arctan(b * x))))
-
-
-def weight(b, c, e, shift, x):
-    def part(x):
-        return np.cos(c * np.arctan(b * x - e * (b * x - np.arctan(b * x))))
-
-    return max(part(x + shift) / part(shift), 0.0)
 
 
 def test_magic_shape():

@@ -63,7 +63,10 @@ def test_slopes_are_derivatives(ground, grid):
     step = 0.05 * ground.dx
     for _ in range(100):
         i, j = rng.integers(0, 40), rng.integers(0, 30)
-        x, y = ground.x_min + (i + rng.uniform(0.1, 0.9)) * ground.dx, ground.y_min + (j + rng.uniform(0.1, 0.9)) * ground.dy
+        x, y = (
+            ground.x_min + (i + rng.uniform(0.1, 0.9)) * ground.dx,
+            ground.y_min + (j + rng.uniform(0.1, 0.9)) * ground.dy,
+        )
         _, fx, fy = height_and_slope(ground.heights, grid, x, y)
         assert fx == pytest.approx((ground.height(x + step, y) - ground.height(x - step, y)) / (2 * step), abs=1e-11)
         assert fy == pytest.approx((ground.height(x, y + step) - ground.height(x, y - step)) / (2 * step), abs=1e-11)

@@ -7,8 +7,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_contact import step_ground
-from vehicle_parts import COSINES, SINES, body_at, grid_of, lanes, rough_ground, slope_limit, vectors, wheels
+from vehicle_parts import (
+    COSINES,
+    SINES,
+    body_at,
+    grid_of,
+    lanes,
+    rough_ground,
+    slope_limit,
+    step_ground,
+    vectors,
+    wheels,
+)
 
 from botz.frames import quaternion_from_attitude, quaternion_rate, rotation_of
 from botz.physics.wheel_block import contact_motion, place_wheels

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_tyre import TABLES, shape, weight
-from vehicle_parts import lanes, wheels
+from vehicle_parts import TABLES, lanes, shape, weight, wheels
 
 from botz.physics.wheel_block import COULOMB, MAGIC
 from botz.physics.wheel_tyres import tyre_forces

@@ -17,11 +17,20 @@ SLICES = 18
 ORDER = np.array([0, *(sign * k for k in range(1, SLICES // 2 + 1) for sign in (1, -1))])
 SINES, COSINES = np.sin(ORDER * np.pi / SLICES), np.cos(ORDER * np.pi / SLICES)
 """Of the slices' angles, from the lowest point outwards."""
+TABLES = MagicFormulaTyre(type="magic-formula")
+"""Tables 4 and 5 of [virtualbotz]."""
 
 
 def rough_ground(rng: np.random.Generator, roughness: float = 0.01, shape: tuple[int, int] = (41, 31)) -> HeightGrid:
     """Random heights with other spacings along x than along y."""
     return HeightGrid(rng.uniform(-roughness, roughness, shape), x_min=-2.0, x_max=2.0, y_min=-1.0, y_max=2.0)
+
+
+def step_ground(edge: float) -> HeightGrid:
+    """Level, then a step of 0.3 m at x = 0 that rises over `edge`."""
+    x = np.linspace(-1.0, 1.0, 2001)
+    profile = 0.3 * np.clip(x / edge, 0.0, 1.0)
+    return HeightGrid(np.repeat(profile[:, None], 3, axis=1), x_min=-1.0, x_max=1.0, y_min=-1.0, y_max=1.0)
 
 
 def grid_of(ground: HeightGrid) -> Any:
@@ -70,14 +79,18 @@ def wheels(rng: np.random.Generator, kind: float = COULOMB, **changes: float) ->
     }  # fmt: skip
     for field, value in {**ordinary, **changes}.items():
         block[field][:] = value
-    block.x[:], block.y[:], block.z[:] = [0.22, 0.22, -0.22, -0.22], [0.2, -0.2, 0.2, -0.2], rng.uniform(-0.06, -0.04, 4)
+    block.x[:], block.y[:], block.z[:] = (
+        [0.22, 0.22, -0.22, -0.22],
+        [0.2, -0.2, 0.2, -0.2],
+        rng.uniform(-0.06, -0.04, 4),
+    )
     put_magic(block)
     block.any_coulomb, block.any_magic = kind == COULOMB, kind == MAGIC
     return block
 
 
 def put_magic(block: Any) -> None:
-    tyre = MagicFormulaTyre(type="magic-formula")
+    tyre = TABLES
     assert tyre.aligning is not None
     for letter, values in (("x", tyre.longitudinal), ("y", tyre.lateral), ("m", tyre.aligning)):
         for number, value in enumerate(values, 1):
@@ -101,3 +114,17 @@ def vectors(block: Any, name: str) -> np.ndarray:
 
 def lanes() -> range:
     return range(LANES)
+
+
+def shape(b: float, c: float, e: float, x: float) -> float:
+    """Eq. 3.28 over D."""
+    return float(np.sin(c * np.arctan(b * x - e * (b * x - np.arctan(b * x)))))
+
+
+def weight(b: float, c: float, e: float, shift: float, x: float) -> float:
+    """Eqs. 3.37-3.38, no less than 0."""
+
+    def part(x: float) -> float:
+        return float(np.cos(c * np.arctan(b * x - e * (b * x - np.arctan(b * x)))))
+
+    return max(part(x + shift) / part(shift), 0.0)
