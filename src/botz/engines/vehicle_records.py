@@ -184,7 +184,8 @@ def fill_wheels(blocks: np.ndarray, robot: PlacedVehicle, axles: list[Axle], con
         present = lane < len(names)
         spring = wheel.suspension
         put(present=present, axle=axle_of[name], x=wheel.position[0], y=wheel.position[1], z=wheel.position[2])
-        put(radius=wheel.radius, half_width=0.5 * wheel.width if wheel.rims == 2 else 0.0, blend=RIM_BLEND * wheel.width)
+        put(radius=wheel.radius, half_width=0.5 * wheel.width if wheel.rims == 2 else 0.0)
+        put(blend=RIM_BLEND * wheel.width)
         put(stiffness=spring.stiffness, damping=spring.damping, travel=spring.travel, progression=spring.progression)
         put(h_max=largest_deflection(wheel), tolerance=contact.tolerance * spring.travel)
         put(h_min=-RIM_BLEND * wheel.width if wheel.rims == 2 else 0.0)
@@ -276,7 +277,8 @@ def axle_numbers(robot: PlacedVehicle, axle: Axle, input_index: int) -> dict[str
         "free": 1.0, "inverse_inertia": 1.0 / whole, "coupling": cross_term / whole,
         "spin_share": (inertia + ratio * rotor) / whole, "rotor": rotor, "ratio": ratio,
         "efficiency": motor.efficiency, "torque_constant": motor.torque_constant,
-        "back_emf": ratio / motor.speed_constant, "resistance": motor.resistance, "resistance_inverse": 1.0 / motor.resistance,
+        "back_emf": ratio / motor.speed_constant,
+        "resistance": motor.resistance, "resistance_inverse": 1.0 / motor.resistance,
         "current_limit": np.inf if motor.current_limit is None else motor.current_limit,
         "largest_voltage": largest, "input": float(input_index), "named": float(axle.motor not in robot.wheels),
         **(friction_numbers(friction) if friction is not None else {}),

@@ -94,10 +94,10 @@ def search_all(
             if h >= h_max:
                 # So far inside that no deflection leads out: the wall is where the radius comes out of the ground.
                 way, gx, gy = way_out(heights, grid, px, py, pz, -ax, -ay, -az, radius)
-                if way < radius:
+                steep = 1.0 / sqrt(1.0 + gx * gx + gy * gy)
+                if way < radius and (bz - gx * bx - gy * by) * steep < cos_blocked:
                     blocked = True
-                    fx, fy = gx, gy
-                    scale = 1.0 / sqrt(1.0 + fx * fx + fy * fy)
+                    fx, fy, scale = gx, gy, steep
                     deep = way / radius * (fx * ax + fy * ay - az) * scale
             if not blocked:
                 if h > best_h:

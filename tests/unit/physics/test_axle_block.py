@@ -37,6 +37,7 @@ def block(rng):
     block.efficiency[:] = 0.85
     block.torque_constant[:] = [0.038, 0.038, 0.0, 0.0]
     block.back_emf[:] = [1.5, 0.75, 0.0, 0.0]
+    block.resistance[:] = [1 / 15, 1 / 15, 0.0, 0.0]
     block.resistance_inverse[:] = [15.0, 15.0, 0.0, 0.0]
     block.current_limit[:] = [40.0, np.inf, 0.0, 0.0]
     block.largest_voltage[:] = [24.0, 12.0, 0.0, 0.0]
@@ -74,15 +75,20 @@ def test_voltages_are_limited_and_sag_with_the_battery(block):
 
 
 def test_sums_of_the_battery(block):
-    """At share d of a bus U each motor draws d (d U − K ω)/R from it: the parts without and with U."""
+    """At share d of a bus U each motor draws d (d U − K ω)/R from it: the parts without and with U. One at its current
+    limit I draws I (R I + K ω) whatever the bus."""
     axle_speeds(block, 0.0)
-    battery = 24.0
-    drive, conductance = battery_sums(block, np.array([6.0, -50.0]), battery)
-    shares = np.array([-1.0, 0.25, 0.0, 0.0])
-    assert drive == pytest.approx(
-        np.sum(shares * block.back_emf * block.relative * block.resistance_inverse), rel=1e-13
-    )
-    assert conductance == pytest.approx(np.sum(shares**2 * block.resistance_inverse), rel=1e-13)
+    emf = block.back_emf * block.relative
+    shares = np.array([-2.0 / 24, 12.0 / 24, 0.0, 0.0])  # 20 V are more than the second takes
+    parts = shares * emf * block.resistance_inverse, shares**2 * block.resistance_inverse
+    block.current_limit[:] = np.inf
+    drive, conductance, power = battery_sums(block, np.array([20.0, -2.0]), 24.0, 24.0)
+    assert (drive, conductance, power) == pytest.approx((parts[0].sum(), parts[1].sum(), 0.0), rel=1e-13)
+    block.current_limit[1] = 20.0
+    drive, conductance, power = battery_sums(block, np.array([20.0, -2.0]), 24.0, 24.0)
+    assert (12.0 - emf[1]) * block.resistance_inverse[1] > 20.0
+    assert (drive, conductance) == pytest.approx((parts[0][0], parts[1][0]), rel=1e-13)
+    assert power == pytest.approx(20.0 * (20.0 * block.resistance[1] + emf[1]), rel=1e-13)
 
 
 def test_torques(block):
@@ -90,8 +96,9 @@ def test_torques(block):
     set_voltages(block, np.array([6.0, 20.0]), 1.0)
     block.load[:] = [0.4, -0.2, 3.0, 0.1]
     before, dt = block.z.copy(), 1e-4
+    emf = block.back_emf * block.relative
+    free_current = (block.voltage - emf) * block.resistance_inverse
     axle_torques(block, dt)
-    free_current = (block.voltage - block.back_emf * block.relative) * block.resistance_inverse
     assert block.current == pytest.approx(np.clip(free_current, -block.current_limit, block.current_limit), abs=1e-12)
     for i in range(4):
         torque = gear_torque(block.ratio[i], 0.85, block.torque_constant[i] * block.current[i], block.relative[i])
@@ -101,3 +108,7 @@ def test_torques(block):
         assert block.z[i] == pytest.approx(before[i] + dt * rate, rel=1e-12)
         assert block.total[i] == pytest.approx((torque - friction + block.load[i]) * block.free[i], rel=1e-12)
     assert block.total[LOCKED] == 0.0
+    # The first is at its limit: its driver passes on what that current takes. The second gets what was commanded.
+    assert abs(block.current[0]) == 40.0
+    assert block.voltage[0] == pytest.approx(block.current[0] / 15 + emf[0], rel=1e-13)
+    assert block.voltage[1] == 6.0

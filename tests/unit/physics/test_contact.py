@@ -96,8 +96,8 @@ def test_the_contact_is_the_slice_that_has_to_move_farthest():
         body = random_body(rng)
         centre = above_ground(rng, ground, body)
         needed = [bisected(ground, point, body.b) for point in rim_points(centre, body)]
-        best, h, wall, depth = all_slices(ground, grid, centre, body)
-        assert (wall, depth) == (-1, 0.0)
+        best, h, wall, depth, *normal = all_slices(ground, grid, centre, body)
+        assert (wall, depth, normal) == (-1, 0.0, [0.0, 0.0, 1.0])
         if all(one is None for one in needed):
             hanging += 1
             assert (best, h) == (-1, NONE)
@@ -117,7 +117,7 @@ def test_from_the_last_contact_the_same_one_is_found():
     for _ in range(80):
         body = random_body(rng)
         centre = above_ground(rng, ground, body)
-        best, h, _, _ = all_slices(ground, grid, centre, body)
+        best, h, *_ = all_slices(ground, grid, centre, body)
         for last, last_h in ((-1, 0.0), (best, max(h, H_MIN)), (int(rng.integers(0, SINES.size)), 0.02)):
             found, found_h, margin = near_slices(ground, grid, last, last_h, centre, body)
             assert margin >= 0.0
@@ -154,14 +154,14 @@ def test_ground_beyond_the_blocked_angle_is_a_wall_and_no_place_to_roll_on(edge,
     body = random_body(np.random.default_rng(1), tilt=0.0)
     body.n, body.t, body.b = [1, 0, 0], [0, 1, 0], [0, 0, 1]
     centre = np.array([0.012 - RADIUS, 0.0, RADIUS - 0.01])
-    best, h, wall, depth = all_slices(ground, grid_of(ground), centre, body)
+    best, h, wall, depth, *normal = all_slices(ground, grid_of(ground), centre, body)
     assert (wall >= 0) == is_wall
     if is_wall:
         assert h == pytest.approx(0.01, abs=1e-9)  # of the level ground
         assert SINES[best] < 0.5
         assert SINES[wall] > 0.5
         point = centre + RADIUS * np.array([SINES[wall], 0.0, -COSINES[wall]])
-        normal = np.array([-15.0, 0.0, 1.0]) / np.hypot(15.0, 1.0)
+        assert normal == pytest.approx(np.array([-15.0, 0.0, 1.0]) / np.hypot(15.0, 1.0), abs=1e-9)
         assert depth == pytest.approx((ground.height(point[0], point[1]) - point[2]) * normal[2], rel=1e-6)
     else:
         assert depth == 0.0

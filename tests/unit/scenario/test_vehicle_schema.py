@@ -190,9 +190,9 @@ BUILDING = [
     bad("outside the terrain", GOOD + "    position: [0, 3]\n" + FLAT,
         "s.yaml:19: robots.vivi.position: starts outside the terrain, whose 'outside: end' ends the run there"),
     bad("step too long for the tread", changed("time: {step: 1e-4}", "time: {step: 10 ms}"),
-        "s.yaml:2: time.step: 0.01 s is too long for the vivi: tread of wheel 'left', which oscillates or settles faster; at most 0.0068 s, better a tenth of it"),
+        "s.yaml:2: time.step: 0.01 s is too long for the tread of wheel 'left' of vivi, which oscillates or settles faster; at most 0.0068 s, better a tenth of it"),
     bad("step too long for a stiff spring", changed("time: {step: 1e-4}", "time: {step: 1 ms}").replace("stiffness: 6000", "stiffness: 1e9"),
-        "s.yaml:2: time.step: 0.001 s is too long for the vivi: spring of wheel 'left', which oscillates or settles faster; at most 0.00017 s, better a tenth of it"),
+        "s.yaml:2: time.step: 0.001 s is too long for the spring of wheel 'left' of vivi, which oscillates or settles faster; at most 0.00017 s, better a tenth of it"),
 ]
 # fmt: on
 
