@@ -1,4 +1,4 @@
-"""What holds of the vehicle's equations for any numbers: friction within its limits, passive parts that give nothing."""
+"""What holds of a vehicle's equations for any numbers: friction within its limits, passive parts that give nothing."""
 
 from __future__ import annotations
 

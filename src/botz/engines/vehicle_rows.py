@@ -24,9 +24,9 @@ def channels_of(name: str, robot: PlacedVehicle) -> list[Channel]:
         Channel(f"{name}/pose", "m, m, m, 1, 1, 1, 1", "centre of mass and attitude in the world", (*XYZ, *quat)),
         Channel(f"{name}/twist", "m/s, m/s, m/s, rad/s, rad/s, rad/s", "velocity in the body's axes", twist),
         Channel(f"{name}/attitude", "rad", "the same attitude as angles", ("roll", "pitch", "yaw")),
-        Channel(f"{name}/acceleration", "m/s^2", "of the centre of mass, in the body's axes", XYZ),
+        Channel(f"{name}/acceleration", "m/s²", "of the centre of mass, in the body's axes", XYZ),
         Channel(f"{name}/angular_velocity", "rad/s", "in the body's axes, as a gyroscope feels it", XYZ),
-        Channel(f"{name}/specific_force", "m/s^2", "what an accelerometer there feels, in the body's axes", XYZ),
+        Channel(f"{name}/specific_force", "m/s²", "what an accelerometer there feels, in the body's axes", XYZ),
         Channel(f"{name}/chassis_force", "N", "of the ground on the chassis' corners, in the world", XYZ),
         Channel(f"{name}/energy/kinetic", "J", "of body, wheels and rotors"),
         Channel(f"{name}/energy/potential", "J", "of the body's height above z = 0"),
@@ -48,7 +48,7 @@ def channels_of(name: str, robot: PlacedVehicle) -> list[Channel]:
             Channel(f"{part}/suspension_force", "N", "F_susp"),
             Channel(f"{part}/load", "N", "normal force N"),
             Channel(f"{part}/force", "N", "of the ground: F_x along the wheel, F_y to its left", ("along", "across")),
-            Channel(f"{part}/aligning_moment", "Nm", "M_z about the contact normal"),
+            Channel(f"{part}/aligning_moment", "N·m", "M_z about the contact normal"),
             Channel(f"{part}/slip", "1", "longitudinal slip κ of the tread"),
             Channel(f"{part}/slip_angle", "rad", "slip angle of the tread, positive for a force to the left"),
             Channel(f"{part}/slip_speed", "m/s", "contact over the ground, along and across", ("along", "across")),
@@ -59,8 +59,8 @@ def channels_of(name: str, robot: PlacedVehicle) -> list[Channel]:
         found += [
             Channel(f"{part}/voltage", "V", "at the motor"),
             Channel(f"{part}/current", "A", "through the motor"),
-            Channel(f"{part}/torque", "Nm", "of the motor at the wheel"),
-            Channel(f"{part}/friction", "Nm", "of the axle at the wheel"),
+            Channel(f"{part}/torque", "N·m", "of the motor at the wheel"),
+            Channel(f"{part}/friction", "N·m", "of the axle at the wheel"),
         ]
         if motor not in robot.wheels:
             found.append(Channel(f"{part}/speed", "rad/s", "of its wheels against the chassis"))

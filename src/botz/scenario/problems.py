@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from botz.errors import Problem
 from botz.scenario.misfits import Misfits
 from botz.scenario.names import NAME_PATTERN, closest
-from botz.scenario.schema import RUN_NAME_PATTERN, USER_PATTERN, USER_TAG
+from botz.scenario.schema import COMMON_PARTS, RUN_NAME_PATTERN, USER_PATTERN, USER_TAG
 from botz.scenario.tree import SET, KeyPath, Node
 from botz.scenario.units import POSE_KEYS, Quantity, show
 
@@ -146,7 +146,12 @@ def _only_on_command_line(path: KeyPath, tree: Node) -> bool:
 
 
 def _as_written(path: KeyPath, tree: Node) -> KeyPath:
-    """A pose given as a mapping is checked as a list; its entries are still called x, y, heading."""
+    """A pose given as a mapping is checked as a list; its entries are still called x, y, heading. What all wheels have
+    in common is checked in each of them; it is written once."""
+    for index, part in enumerate(path[:-2]):
+        common = (*path[:index], COMMON_PARTS.get(part, ""), *path[index + 2 :]) if isinstance(part, str) else ()
+        if common and part in COMMON_PARTS and tree.at(path) is None and tree.at(common) is not None:
+            return common
     if path and isinstance(path[-1], int) and isinstance(tree.nearest(path[:-1]).value, dict):
         return (*path[:-1], POSE_KEYS[path[-1]])
     return path

@@ -38,6 +38,9 @@ from botz.scenario.units import (
 FILE_KEYS = frozenset({"file"})
 """Keys whose value is a path: relative to the file that says it, made absolute while loading."""
 
+COMMON_PARTS = {"wheels": "wheel", "motors": "motor"}
+"""Mappings whose entries are laid over a common one of the singular name."""
+
 RUN_NAME_PATTERN = r"^[A-Za-z0-9._-]*$"
 LONGEST = 1e9
 """Longest time in a scenario [s]: simulated nanoseconds stay within 63 bits."""

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.schema import (
+    COMMON_PARTS,
     ByType,
     ConstantController,
     Controller,
@@ -243,7 +244,7 @@ class Vehicle(Strict):
         if not isinstance(data, dict):
             return data
         data = dict(data)
-        for common, each in (("wheel", "wheels"), ("motor", "motors")):
+        for each, common in COMMON_PARTS.items():
             if isinstance(data.get(common), dict) and isinstance(data.get(each), dict):
                 data[each] = {name: _laid_over(data[common], one) for name, one in data[each].items()}
         return data

@@ -135,6 +135,7 @@ def energy_never_grows(samples: int) -> Iterator[Check]:
                     energy += energy_of_coulomb_treads(run)
                 else:
                     spec, load = made.engine.scenario.robots["r"].wheels["front_left"].tyre, run.each("load")
+                    assert isinstance(spec, MagicFormulaTyre)
                     energy += energy_of_magic_treads(spec, run.u, load)
                 driven = "motors at 0 V" if motors else "no motors"
                 name = f"{start_name}, {tyre_name}, {driven}: energy rises by [J]"

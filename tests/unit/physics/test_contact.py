@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from vehicle_parts import COSINES, SINES, grid_of, random_body, rough_ground, step_ground
 
-from botz.physics.contact import NONE, deflection_near, deflection_of_point, search_all, search_near
+from botz.physics.contact import NONE, deflection_near, deflection_of_point, search_all, search_near, way_out
 
 H_MIN, H_MAX, TOLERANCE, RADIUS = -2e-4, 0.15, 1e-12, 0.11
 COS_BLOCKED = np.cos(np.radians(80.0))
@@ -165,3 +165,15 @@ def test_ground_beyond_the_blocked_angle_is_a_wall_and_no_place_to_roll_on(edge,
         assert depth == pytest.approx((ground.height(point[0], point[1]) - point[2]) * normal[2], rel=1e-6)
     else:
         assert depth == 0.0
+
+
+def test_the_way_out_of_the_ground_leads_to_its_surface():
+    """Out of a slope of 45 degrees: straight up by the depth, along its normal by the depth over √2."""
+    ground = step_ground(0.3)
+    grid = grid_of(ground)
+    up = way_out(ground.heights, grid, 0.1, 0.0, 0.06, 0.0, 0.0, 0.11, 0.11)
+    assert up == pytest.approx((0.04, 1.0, 0.0), abs=1e-6)
+    side = 0.11 / np.sqrt(2)
+    across = way_out(ground.heights, grid, 0.1, 0.0, 0.06, -side, 0.0, side, 0.11)
+    assert across == pytest.approx((0.04 / np.sqrt(2), 1.0, 0.0), abs=1e-6)
+    assert way_out(ground.heights, grid, 0.1, 0.0, -0.5, 0.0, 0.0, 0.11, 0.11) == (0.11, 0.0, 0.0)
