@@ -158,7 +158,8 @@ def show(
     from botz.scenario.load import load, load_robot
 
     is_robot = name not in library.names("scenario") and name in library.names("robot")
-    data = load_robot(name).data if is_robot else load(name, overrides=list(set_ or [])).data
+    overrides = list(set_ or [])
+    data = load_robot(name, overrides=overrides).data if is_robot else load(name, overrides=overrides).data
     if as_json:
         print_json(data)
     else:

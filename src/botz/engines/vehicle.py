@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from math import exp, sqrt
+from math import sqrt, tan
 from typing import Any, assert_never
 
 import numpy as np
@@ -13,9 +13,10 @@ from botz.engines import vehicle_kernel as kernel
 from botz.engines import vehicle_records as layout
 from botz.engines.base import Channel, ChannelTable, Engine, EngineState, command_numbers
 from botz.engines.vehicle_rows import channels_of, views_of
-from botz.engines.vehicle_start import standing_height
+from botz.engines.vehicle_start import standing_height, wheel_places
 from botz.errors import InputError, Problem
 from botz.physics import axle_block, wheel_block
+from botz.physics.tyre import longitudinal_stiffness
 from botz.physics.wheel_block import GRAVITY, LANES
 from botz.scenario.names import closest
 from botz.scenario.tyre import CoulombTyre, MagicFormulaTyre
@@ -73,8 +74,9 @@ class VehicleEngine(Engine):
             heights.append(height)
         if self.ground.outside == "end":
             for name, robot in self.scenario.robots.items():
-                if not self.ground.contains(robot.position[0], robot.position[1]):
-                    message = "starts outside the terrain, whose 'outside: end' ends the run there"
+                places = wheel_places(robot)
+                if not self.ground.contains(places[:, 0], places[:, 1]).all():
+                    message = "has a wheel outside the terrain, whose 'outside: end' ends the run there"
                     problems.append(Problem(message, key=f"robots.{name}.position"))
         if problems:
             raise InputError(problems)
@@ -89,6 +91,9 @@ class VehicleEngine(Engine):
             for wheel_name, wheel in robot.wheels.items():
                 spring, mass = wheel.suspension, lightest[wheel_name]
                 found.append((2.0 / sqrt(spring.stiffness / mass), f"spring of wheel {wheel_name!r} of {name}"))
+                if self.records.steepness.max() > tan(self.scenario.world.contact.blocked_angle) - 1.0:
+                    wall = spring.stiffness / self.records.world[0].cos_blocked ** 2
+                    found.append((2.0 / sqrt(wall / mass), f"wheel {wheel_name!r} of {name} at a wall"))
                 if spring.damping > 0.0:
                     found.append((2.0 * mass / spring.damping, f"damper of wheel {wheel_name!r} of {name}"))
                 tread, sticking = tread_stiffness(wheel, chassis.mass * GRAVITY / len(robot.wheels)), wheel.radius**2
@@ -136,8 +141,8 @@ class VehicleEngine(Engine):
         taken, finite = kernel.advance_vehicles(
             *self.records, self.dt, self.method, self.inputs, step, n, record_every, rows
         )
-        if taken < n or (self.ground.outside == "end" and finite and self._outside()):
-            self.ended = f"{self._outside()} left the terrain"
+        if finite and self.ground.outside == "end" and (outside := self._outside()):
+            self.ended = f"{outside} left the terrain"
             self.steps_taken = taken
         return bool(finite)
 
@@ -242,7 +247,7 @@ def tread_stiffness(wheel: VehicleWheel, load: float) -> float:
         case MagicFormulaTyre() as tyre:
             _, _, a3, a4, a5, *_ = tyre.longitudinal
             thousands = min(load, tyre.largest_load) / 1000.0
-            slip = (a3 * thousands + a4) * thousands * exp(-a5 * thousands) * tyre.stiffness_scale
+            slip = longitudinal_stiffness(a3, a4, a5, thousands) * tyre.stiffness_scale
             return 100.0 * slip / tyre.relaxation[0]
         case _:
             assert_never(wheel.tyre)

@@ -19,7 +19,7 @@ from botz.engines.vehicle_forces import (
 from botz.engines.vehicle_rows import observe_row
 from botz.frames import compensated_sum, compiled, quaternion_rate
 from botz.physics.terrain import is_inside
-from botz.physics.wheel_block import LANES, contact_motion, place_wheels, sum_wheels
+from botz.physics.wheel_block import COULOMB, LANES, contact_motion, place_wheels, sum_wheels
 from botz.physics.wheel_contact import find_contacts
 from botz.physics.wheel_tyres import tyre_forces
 
@@ -92,17 +92,20 @@ def rk4_step(robot, body, wheels, axles, heights, grid, steepness, world, sines,
         for k in range(4):
             robot.quat_rate[k] = rate[k]
         add_stage(robot, wheels, axles, weight)
+        # Between two stages, and from the last one to the end, no point goes farther than a whole step at this speed.
+        count_way(robot, dt)
         if stage < 3:
             go_to_stage(robot, wheels, axles, ahead)
-            count_way(robot, 0.5 * dt)
+            count_way(robot, dt)
     finish_step(robot, wheels, axles, dt)
     set_motion(robot, body, wheels, axles)
     settle_treads(robot, wheels)
-    robot.energy, robot.energy_lost = compensated_sum(robot.energy, robot.energy_lost, dt * robot.power)
+    robot.energy, robot.energy_lost = compensated_sum(robot.energy, robot.energy_lost, dt * robot.power_sum)
 
 
 @compiled
 def keep_base(robot, wheels, axles):
+    robot.power_sum = 0.0
     for k in range(3):
         robot.x_base[k], robot.v_base[k], robot.spin_base[k] = robot.x[k], robot.v[k], robot.spin[k]
         robot.x_sum[k], robot.v_sum[k], robot.spin_sum[k] = 0.0, 0.0, 0.0
@@ -128,6 +131,7 @@ def keep_treads(robot, wheels):
 
 @compiled
 def add_stage(robot, wheels, axles, weight):
+    robot.power_sum += weight * robot.power
     for k in range(3):
         robot.x_sum[k] += weight * robot.v[k]
         robot.v_sum[k] += weight * robot.acceleration[k]
@@ -204,7 +208,7 @@ def settle_treads(robot, wheels):
         for i in range(LANES):
             if block.spring[i] == 0.0:
                 block.u_x[i], block.u_y[i], block.sliding[i] = 0.0, 0.0, 0.0
-            elif block.kind[i] == 1.0:
+            elif block.kind[i] == COULOMB:
                 stretched = block.tread_stiffness[i] * sqrt(block.u_x[i] ** 2 + block.u_y[i] ** 2)
                 limit = block.mu_dynamic[i] if block.sliding[i] != 0.0 else block.mu_static[i]
                 if stretched > limit * block.load[i]:

@@ -12,6 +12,7 @@ from botz.frames import quaternion_from_attitude, record
 from botz.physics import axle_block, wheel_block
 from botz.physics.axle_block import AXLES
 from botz.physics.terrain import GRID
+from botz.physics.tyre import curvature_of_load, peak_of_load
 from botz.physics.wheel_block import BODY, COULOMB, GRAVITY, LANES, MAGIC, WHEELS
 from botz.scenario.tyre import CoulombTyre, MagicFormulaTyre
 from botz.scenario.vehicle import AxleFriction, PlacedVehicle, VehicleScenario, VehicleWheel
@@ -31,7 +32,8 @@ _STATE = {
 """Centre of mass, attitude, velocity and angular momentum (body and wheels, about the centre of mass, in the world);
 `_lost` is what rounding took from each; what the motors drew from the battery; and the memory of contacts."""
 _WORK = {
-    "angular": VECTOR, "acceleration": VECTOR, "power": REAL, "bus": REAL, "bus_current": REAL, "corner_force": VECTOR,
+    "angular": VECTOR, "acceleration": VECTOR, "power": REAL, "power_sum": REAL, "bus": REAL,
+    "corner_force": VECTOR,
     "x_base": VECTOR, "quat_base": (REAL, 4), "v_base": VECTOR, "spin_base": VECTOR,
     "x_sum": VECTOR, "quat_sum": (REAL, 4), "v_sum": VECTOR, "spin_sum": VECTOR,
     "quat_rate": (REAL, 4), "moment": VECTOR,
@@ -157,15 +159,19 @@ def steepness_of_tiles(ground: HeightGrid, tile: float) -> np.ndarray:
     cells = np.hypot(np.maximum(along_x[:, 1:], along_x[:, :-1]), np.maximum(along_y[1:, :], along_y[:-1, :]))
     n_x = max(1, ceil((ground.x_max - ground.x_min) / tile))
     n_y = max(1, ceil((ground.y_max - ground.y_min) / tile))
-    rows = np.minimum((np.arange(cells.shape[0]) * ground.dx / tile).astype(int), n_x - 1)
-    columns = np.minimum((np.arange(cells.shape[1]) * ground.dy / tile).astype(int), n_y - 1)
-    by_row = np.maximum.reduceat(cells, np.unique(rows, return_index=True)[1], axis=0)
-    tiles = np.zeros((n_x, n_y))
-    part = np.maximum.reduceat(by_row, np.unique(columns, return_index=True)[1], axis=1)
-    tiles[np.ix_(np.unique(rows), np.unique(columns))] = part
+    by_row = largest_in_tiles(cells, ground.dx / tile, n_x)
+    tiles = largest_in_tiles(by_row.T, ground.dy / tile, n_y).T
     padded = np.pad(tiles, 1, mode="edge")
     neighbours = [padded[i : i + n_x, j : j + n_y] for i in range(3) for j in range(3)]
     return np.ascontiguousarray(np.max(neighbours, axis=0))
+
+
+def largest_in_tiles(cells: np.ndarray, cell: float, count: int) -> np.ndarray:
+    """Along the first axis: the largest of all cells that reach into each tile. `cell` is their length in tiles."""
+    edges = np.arange(count + 1) / cell
+    first = np.clip(np.floor(edges[:-1] - 1e-9).astype(int), 0, len(cells) - 1)
+    last = np.clip(np.ceil(edges[1:] + 1e-9).astype(int), first + 1, len(cells))
+    return np.stack([cells[i:j].max(axis=0) for i, j in zip(first, last, strict=True)])
 
 
 def fill_wheels(blocks: np.ndarray, robot: PlacedVehicle, axles: list[Axle], contact: Any) -> None:
@@ -200,7 +206,7 @@ def fill_wheels(blocks: np.ndarray, robot: PlacedVehicle, axles: list[Axle], con
                 put(tread_stiffness=tyre.stiffness, tread_damping=tyre.damping_ratio, wall_friction=tyre.dynamic)
                 block.any_coulomb |= present
             case MagicFormulaTyre() as tyre:
-                put(kind=MAGIC if present else 0.0, tread_stiffness=1.0, wall_friction=0.8 * tyre.friction_scale)
+                put(kind=MAGIC if present else 0.0, tread_stiffness=1.0, wall_friction=peak_friction(tyre, load))
                 put(tread_damping=tyre.parking_damping)
                 block.any_magic |= present
                 combined = tyre.combined
@@ -223,8 +229,14 @@ def put_magic(put: Any, tyre: MagicFormulaTyre, load: float) -> None:
         ("peak_x", tyre.longitudinal, tyre.shapes[0]),
         ("peak_y", tyre.lateral, tyre.shapes[1]),
     ):
-        curvature = (values[5] * thousands + values[6]) * thousands + values[7]
+        curvature = curvature_of_load(values[5], values[6], values[7], thousands)
         put(**{field: argument_of_peak(shape, curvature)})
+
+
+def peak_friction(tyre: MagicFormulaTyre, load: float) -> float:
+    """Largest longitudinal friction per load, at a load [N]."""
+    thousands = min(load, tyre.largest_load) / 1000.0
+    return peak_of_load(tyre.longitudinal[0], tyre.longitudinal[1], thousands) * tyre.friction_scale / load
 
 
 def argument_of_peak(shape: float, curvature: float) -> float:

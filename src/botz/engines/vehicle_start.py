@@ -13,6 +13,13 @@ POINTS = 37
 """Points of the lower half of a rim that are looked at."""
 
 
+def wheel_places(robot: PlacedVehicle) -> np.ndarray:
+    """Where the wheels' centres are at the start, above z = 0 of the centre of mass: (wheels, 3)."""
+    rotation = rotation_matrix(np.array(quaternion_from_attitude(*robot.attitude)))
+    centres = np.array([wheel.position for wheel in robot.wheels.values()])
+    return centres @ rotation.T + np.array([robot.position[0], robot.position[1], 0.0])
+
+
 def standing_height(robot: PlacedVehicle, ground: HeightGrid, gravity: float) -> tuple[float, float]:
     """Height of the centre of mass at which the springs carry the weight, and the least at which no spring is pressed
     beyond its travel and no corner touches: below that, a vehicle would begin inside the ground.

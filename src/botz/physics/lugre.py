@@ -30,5 +30,6 @@ def lugre(
     s1 = s0 * s0 if continuous > 0.5 else 1.0
     s2 = v * s0 if continuous > 0.5 else abs(v)
     decay = sigma0 * s2 / stribeck(coulomb, static, v_stribeck, v)
-    rate = (s1 * v - decay * z) / (1.0 + dt * decay)
+    # Without stiffness there are no bristles to bend.
+    rate = (s1 * v - decay * z) / (1.0 + dt * decay) if sigma0 > 0.0 else 0.0
     return sigma0 * (z + dt * rate) + sigma1 * rate + sigma2 * v, rate

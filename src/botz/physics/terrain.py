@@ -16,12 +16,12 @@ GRID = record(
 def height(heights, grid, x, y):
     """[virtualbotz] eqs. 3.3-3.5: linear along x at both neighbours in y, then linear along y.
 
-    Outside the grid the height at its edge goes on.
+    Outside the grid the height at its edge goes on. A place that is not a number is one of the grid's too.
     """
     u = min(max((x - grid.x_min) * grid.cells_x, 0.0), float(grid.last_x))
     v = min(max((y - grid.y_min) * grid.cells_y, 0.0), float(grid.last_y))
-    i = min(int(u), grid.last_x - 1)
-    j = min(int(v), grid.last_y - 1)
+    i = min(max(int(u), 0), grid.last_x - 1)
+    j = min(max(int(v), 0), grid.last_y - 1)
     u -= i
     v -= j
     # Numbers without sign, so that no test for negative indices (counted from the end) comes with each.
@@ -39,8 +39,8 @@ def height_and_slope(heights, grid, x, y):  # -> height, ∂f/∂x, ∂f/∂y
     b = (y - grid.y_min) * grid.cells_y
     u = min(max(a, 0.0), float(grid.last_x))
     v = min(max(b, 0.0), float(grid.last_y))
-    i = min(int(u), grid.last_x - 1)
-    j = min(int(v), grid.last_y - 1)
+    i = min(max(int(u), 0), grid.last_x - 1)
+    j = min(max(int(v), 0), grid.last_y - 1)
     inside_x = 1.0 if a == u else 0.0
     inside_y = 1.0 if b == v else 0.0
     u -= i
@@ -63,8 +63,8 @@ def cell_of(heights, grid, x, y):  # -> its numbers along x and y, f at its corn
     """The cell under a point: f = corner + rise_x u + rise_y v + twist u v, with u, v from 0 to 1 across it."""
     u = min(max((x - grid.x_min) * grid.cells_x, 0.0), float(grid.last_x))
     v = min(max((y - grid.y_min) * grid.cells_y, 0.0), float(grid.last_y))
-    i = min(int(u), grid.last_x - 1)
-    j = min(int(v), grid.last_y - 1)
+    i = min(max(int(u), 0), grid.last_x - 1)
+    j = min(max(int(v), 0), grid.last_y - 1)
     corner = heights[i, j]
     rise_x, rise_y = heights[i + 1, j] - corner, heights[i, j + 1] - corner
     return float(i), float(j), corner, rise_x, rise_y, heights[i + 1, j + 1] - corner - rise_x - rise_y

@@ -109,11 +109,17 @@ def onto_ellipse(peak_x, peak_y, fx, fy):  # -> fx, fy
 
 
 @inlined
+def wedge_share(b_n, b_friction):
+    """How much of the friction per load f a wheel can stand: all of it, or what leaves n̂·b + f·b at half of n̂·b.
+
+    Where friction wedges the wheel (eqs. 3.18 and 3.21 have no solution) the load would grow without bound. Holding the
+    load back instead would leave the suspension's force out of balance, which makes energy; less friction does not.
+    """
+    return min(1.0, 0.5 * b_n / max(-b_friction, 1e-300))
+
+
+@inlined
 def load_of_balance(force, b_n, b_friction):
     """Normal force of a massless wheel from its suspension's force: N (n̂·b + f·b) = F_susp, with the friction per load
-    f ([virtualbotz] eqs. 3.14-3.15 in three dimensions).
-
-    Where friction wedges the wheel (the factor falls to 0: eqs. 3.18 and 3.21 have no solution), the load stays at
-    four times that without friction.
-    """
-    return force / max(b_n + b_friction, 0.25 * b_n)
+    f ([virtualbotz] eqs. 3.14-3.15 in three dimensions), at most twice that without friction."""
+    return force / max(b_n + b_friction, 0.5 * b_n)

@@ -44,8 +44,7 @@ _PARAMETERS = words("""
 _STATE = words("""
     u_x u_y sliding wall_x wall_y wall_z slice_a slice_b h_a h_b step_a step_b margin_a margin_b seen_a seen_b
     sine_a sine_b cosine_a cosine_b cell_xa cell_xb cell_ya cell_yb corner_a corner_b rise_xa rise_xb rise_ya
-    rise_yb twist_a twist_b lean_low_a lean_low_b
-    lean_high_a lean_high_b
+    rise_yb twist_a twist_b
 """)
 """Deflections of the tread, of the wall contact, and the memory of the contact search for both rims."""
 _WORK = words("""

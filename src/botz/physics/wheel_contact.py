@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import atan2, sqrt, tan
+from math import sqrt
 
 from botz.frames import compiled, cross
 from botz.physics.contact import search_all, search_near
@@ -113,10 +113,6 @@ def rim_centre(block, body, i, rim):  # -> x, y, z
     )
 
 
-EDGE = 0.17453292519943295
-"""How far the ground's normal may lean from the rim's radius, beyond half a slice [rad]: 10°."""
-
-
 @compiled
 def keep_contact(block, body, heights, grid, sines, cosines, i, rim, best, h, margin):
     """Remember a rim's contact, the slope of the ground there, and the cell that it lies in."""
@@ -127,21 +123,15 @@ def keep_contact(block, body, heights, grid, sines, cosines, i, rim, best, h, ma
     px, py = x + r * sines[k] * n[0] + up * b[0], y + r * sines[k] * n[1] + up * b[1]
     _, fx, fy = height_and_slope(heights, grid, px, py)
     column, row, corner, rise_x, rise_y, twist = cell_of(heights, grid, px, py)
-    gamma, leeway = atan2(sines[k], cosines[k]), 0.5 * atan2(sines[1], cosines[1]) + EDGE
-    lean_low, lean_high = -tan(min(gamma + leeway, 1.5)), -tan(max(gamma - leeway, -1.5))
     if rim == 0:
         block.cell_xa[i], block.cell_ya[i], block.corner_a[i] = column, row, corner
         block.rise_xa[i], block.rise_ya[i], block.twist_a[i] = rise_x, rise_y, twist
-        block.lean_low_a[i], block.lean_high_a[i] = lean_low, lean_high
-    else:
-        block.cell_xb[i], block.cell_yb[i], block.corner_b[i] = column, row, corner
-        block.rise_xb[i], block.rise_yb[i], block.twist_b[i] = rise_x, rise_y, twist
-        block.lean_low_b[i], block.lean_high_b[i] = lean_low, lean_high
-    if rim == 0:
         block.slice_a[i], block.h_a[i], block.margin_a[i], block.seen_a[i] = best, h, margin, body.travelled
         block.sine_a[i], block.cosine_a[i], block.step_a[i] = sines[k], cosines[k], 0.0
         block.slope_xa[i], block.slope_ya[i] = fx, fy
     else:
+        block.cell_xb[i], block.cell_yb[i], block.corner_b[i] = column, row, corner
+        block.rise_xb[i], block.rise_yb[i], block.twist_b[i] = rise_x, rise_y, twist
         block.slice_b[i], block.h_b[i], block.margin_b[i], block.seen_b[i] = best, h, margin, body.travelled
         block.sine_b[i], block.cosine_b[i], block.step_b[i] = sines[k], cosines[k], 0.0
         block.slope_xb[i], block.slope_yb[i] = fx, fy
@@ -197,11 +187,6 @@ def merge_rims(block, body):
 
     The normal is the ground's, n̂ = (−f_x, −f_y, 1)/|·|. Corrected: the source takes the rim's radius, which is not
     normal to the ground and feeds energy in. m = n̂/(b·n̂) moves h by one when the body moves by one along it.
-
-    On smooth ground the deepest slice lies within half a slice of where the rim touches. A normal that leans much
-    farther from its radius belongs to a face beside an edge that the slice stands on; there the normal is the rim's,
-    and the ground's is taken no farther than half a slice and EDGE from it. Without that a wheel on a sharp edge would
-    be struck by the face's normal at every slice.
     """
     n, t, b = body.n, body.t, body.b
     nx, ny, nz = n[0], n[1], n[2]
@@ -221,12 +206,6 @@ def merge_rims(block, body):
         scale_b = 1.0 / (bz - block.slope_xb[i] * bx - block.slope_yb[i] * by)
         ax, ay, az = -block.slope_xa[i] * scale_a, -block.slope_ya[i] * scale_a, scale_a
         cx, cy, cz = -block.slope_xb[i] * scale_b, -block.slope_yb[i] * scale_b, scale_b
-        lean = ax * nx + ay * ny + az * nz
-        lean = min(max(lean, block.lean_low_a[i]), block.lean_high_a[i]) - lean
-        ax, ay, az = ax + lean * nx, ay + lean * ny, az + lean * nz
-        lean = cx * nx + cy * ny + cz * nz
-        lean = min(max(lean, block.lean_low_b[i]), block.lean_high_b[i]) - lean
-        cx, cy, cz = cx + lean * nx, cy + lean * ny, cz + lean * nz
         mx, my, mz = share * ax + rest * cx, share * ay + rest * cy, share * az + rest * cz
         b_n = 1.0 / sqrt(mx * mx + my * my + mz * mz)
         forward = radius * (share * block.sine_a[i] + rest * block.sine_b[i])

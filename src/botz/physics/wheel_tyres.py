@@ -46,6 +46,7 @@ def coulomb_tyres(block, dt):
             sliding = 1.0
             ex, ey = fx / max(size, 1e-300), fy / max(size, 1e-300)
             mu = block.mu_dynamic[i]
+            mu *= tyre.wedge_share(b_n, mu * (ex * b_t + ey * b_l))
             load = tyre.load_of_balance(spring, b_n, mu * (ex * b_t + ey * b_l))
             fx, fy = mu * load * ex, mu * load * ey
             # The limit stretches the spring against its damper, no faster; at once, its energy would come of nothing.
@@ -208,6 +209,9 @@ def magic_forces(block):
         fx = mu_x * block.weight_x[i] * tyre.magic_shape(block.b_x[i], block.c_x[i], block.bend_x[i], kappa)
         fy = mu_y * block.weight_y[i] * tyre.magic_shape(block.b_y[i], block.c_y[i], block.bend_y[i], alpha)
         fx, fy = tyre.onto_ellipse(mu_x, mu_y, fx + block.resist_x[i], fy + block.resist_y[i])
+        share = tyre.wedge_share(block.b_n[i], fx * block.b_t[i] + fy * block.b_l[i])
+        fx *= share
+        fy *= share
         turn = block.arm_m[i] * block.weight_y[i] * v_x / (abs(v_x) + block.v_park[i])
         turn *= tyre.magic_shape(block.b_m[i], block.c_m[i], block.bend_m[i], alpha)
         load = tyre.load_of_balance(block.spring[i], block.b_n[i], fx * block.b_t[i] + fy * block.b_l[i])

@@ -152,7 +152,8 @@ def _as_written(path: KeyPath, tree: Node) -> KeyPath:
         common = (*path[:index], COMMON_PARTS.get(part, ""), *path[index + 2 :]) if isinstance(part, str) else ()
         if common and part in COMMON_PARTS and tree.at(path) is None and tree.at(common) is not None:
             return common
-    if path and isinstance(path[-1], int) and isinstance(tree.nearest(path[:-1]).value, dict):
+    above = tree.at(path[:-1]) if path else None
+    if above is not None and isinstance(path[-1], int) and path[-1] < len(POSE_KEYS) and isinstance(above.value, dict):
         return (*path[:-1], POSE_KEYS[path[-1]])
     return path
 
@@ -192,7 +193,8 @@ def _messages(entry: dict[str, Any], spot: _Spot) -> Iterator[tuple[KeyPath, str
 def _missing(field: FieldInfo | None) -> str:
     description = " ".join((field.description or "").split()) if field else ""
     first = description.split(". ")[0].rstrip(".")
-    return f"missing ({first[:1].lower() + first[1:]})" if first else "missing"
+    begin = first[:1].lower() if first[1:2].islower() else first[:1]  # but K_t stays K_t
+    return f"missing ({begin + first[1:]})" if first else "missing"
 
 
 def _keys(spot: _Spot) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -87,6 +88,17 @@ class MagicFormulaTyre(Strict):
         wrong = [index for index, value in enumerate(self.shapes) if not 1.0 < value < 3.0]
         if wrong:
             raise Misfits([(("shapes", index), f"{self.shapes[index]:g} is not between 1 and 3") for index in wrong])
+        for key, table in (("longitudinal", self.longitudinal), ("lateral", self.lateral)):
+            loads = [self.largest_load / 1000 * share for share in (1e-6, 0.25, 0.5, 0.75, 1.0)]
+            peaks = [(table[0] * load + table[1]) * load for load in loads]
+            if min(peaks) <= 0:
+                raise Misfits([((key,), "a₁ and a₂ give no positive peak D for all loads up to largest_load")])
+            if key == "longitudinal":
+                stiffness = [(table[2] * load + table[3]) * load for load in loads]
+            else:
+                stiffness = [table[2] * math.sin(table[3] * math.atan(table[4] * load)) for load in loads]
+            if min(stiffness) <= 0:
+                raise Misfits([((key,), "a₃, a₄ and a₅ give no positive stiffness for all loads up to largest_load")])
         if min(self.relaxation) <= 0:
             raise Misfits([(("relaxation",), "both lengths must be greater than 0")])
         return self

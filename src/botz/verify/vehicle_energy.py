@@ -214,6 +214,28 @@ def rough_ground_keeps_energy(samples: int) -> Iterator[Check]:
             yield close(f"{name}: energy drifts by [J], h = 25 µs", 0.0, drift[2], 2.5e-5 * power, why)
 
 
+def edges_keep_energy(samples: int) -> Iterator[Check]:
+    """The same over sharp edges: a step of 2 cm that rises within 1 cm, at 1 m/s, its height below a rim's travel."""
+    del samples
+    wheel = {"tyre": SLIPPERY, "suspension": {"damping": 0.0, "progression": 0.0}}
+    terrain = {"type": "step", "at": 0.6, "height": 0.02, "edge": 0.01, "resolution": 0.01, "x": [-2, 4], "y": [-1, 1]}
+    changes, power = [], 0.0
+    for h in (2e-5, 1e-5):
+        made = rig(
+            vivi(without_motors=True, wheel={**wheel, "rims": 1}), terrain=terrain, step=h, velocity=[1.0, 0.0, 0.0]
+        )
+        run = Watched(made, 1.5, round(1e-3 / h))
+        changes.append(float(np.max(np.abs(run.body - run.body[0]))))
+        power = max(power, run.power)
+    why = f"First order: E swings by h/2 of the exchanged power, here up to {power:.0f} W; four wheels meet the edge."
+    yield close(
+        "over a step without friction: energy changes by [J], h = 20 µs", 0.0, changes[0], 4 * 2e-5 * power, why
+    )
+    yield close(
+        "over a step without friction: energy changes by [J], h = 10 µs", 0.0, changes[1], 4 * 1e-5 * power, why
+    )
+
+
 def damped_bounce_stays_below(samples: int) -> Check:
     """A tread that is bent while it is light and let go while it is pressed gives back more than it took, ∫∂W/∂N dN in
     all. Dampers take more than that: the sum of all energies stays below where it began."""
@@ -231,5 +253,6 @@ FUNCTIONS = (
     energy_with_rk4,
     energy_on_the_roof,
     rough_ground_keeps_energy,
+    edges_keep_energy,
     damped_bounce_stays_below,
 )

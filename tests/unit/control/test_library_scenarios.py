@@ -27,10 +27,11 @@ def test_a_shipped_scenario_loads_and_its_robots_move(name):
         inputs = tuple(engine.inputs_table.of_robot(one.robot))
         setup = ControllerSetup(one.robot, every * engine.dt, np.random.default_rng(0), inputs, engine)
         controller.reset(setup)
-        command = controller.update(0.0, Measured(engine.channels, row, one.robot))
+        # Some begin at rest: after a second all of them drive.
+        command = controller.update(1.0, Measured(engine.channels, row, one.robot))
         if command is not None:
             engine.inputs[engine.robot_inputs(one.robot)] = engine.resolve_command(one.robot, command)
-    engine.advance(0, 10, 0, np.empty((0, row.size)))
+    engine.advance(0, max(10, round(0.1 / engine.dt)), 0, np.empty((0, row.size)))
     engine.observe(row)
     for robot in spec.robots:
         before, after = engine.channels.value(start, f"{robot}/pose"), engine.channels.value(row, f"{robot}/pose")

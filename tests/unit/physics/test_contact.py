@@ -167,6 +167,19 @@ def test_ground_beyond_the_blocked_angle_is_a_wall_and_no_place_to_roll_on(edge,
         assert depth == 0.0
 
 
+def test_a_wall_counts_also_where_level_ground_presses_the_wheel_more():
+    """5 cm into the level ground; the foremost slice stands 22.5 mm under the wall's face, straight up."""
+    ground = step_ground(0.02)
+    body = random_body(np.random.default_rng(1), tilt=0.0)
+    body.n, body.t, body.b = [1, 0, 0], [0, 1, 0], [0, 0, 1]
+    best, h, wall, depth, *normal = all_slices(
+        ground, grid_of(ground), np.array([0.0055 - RADIUS, 0, RADIUS - 0.05]), body
+    )
+    assert (best, h) == (0, pytest.approx(0.05, abs=1e-9))
+    assert SINES[wall] == 1.0
+    assert depth == pytest.approx(0.0225 * normal[2], rel=1e-6)
+
+
 def test_the_way_out_of_the_ground_leads_to_its_surface():
     """Out of a slope of 45 degrees: straight up by the depth, along its normal by the depth over √2."""
     ground = step_ground(0.3)
