@@ -111,10 +111,10 @@ def test_forces_are_scaled_back_onto_the_ellipse_along_their_direction():
             assert (x / peak_x) ** 2 + (y / peak_y) ** 2 == pytest.approx(1.0, rel=1e-12)
 
 
-def test_load_balances_the_suspension_and_stays_finite_where_friction_wedges():
-    """N (b·n̂ + f·b) = F; from a quarter of b·n̂ on it grows no more."""
-    for b_n, b_friction in ((1.0, 0.0), (0.9, 0.3), (0.9, -0.3), (0.5, -0.374)):
-        assert tyre.load_of_balance(120.0, b_n, b_friction) * (b_n + b_friction) == pytest.approx(120.0, rel=1e-14)
-    for b_friction in (-0.75 * 0.8, -0.8, -5.0):
-        assert tyre.load_of_balance(120.0, 0.8, b_friction) == pytest.approx(4 * 120.0 / 0.8, rel=1e-12)
-    assert tyre.load_of_balance(0.0, 0.9, 0.1) == 0.0
+def test_load_balances_the_suspension_with_as_much_friction_as_does_not_wedge():
+    """N (b·n̂ + f·b) = F; where f·b takes more than half of b·n̂ away, so much of f is left that it takes half."""
+    for b_n, b_friction in ((1.0, 0.0), (0.9, 0.3), (0.9, -0.3), (0.5, -0.374), (0.2, -5.0)):
+        share = tyre.wedge_share(b_n, b_friction)
+        assert share == pytest.approx(min(1.0, 0.5 * b_n / -b_friction) if b_friction < 0.0 else 1.0, rel=1e-14)
+        left = share * b_friction
+        assert tyre.load_of_balance(120.0, b_n, left) * (b_n + left) == pytest.approx(120.0, rel=1e-14)

@@ -181,21 +181,6 @@ def test_one_rim_alone_is_the_contact(rng, block, body):
         assert vectors(block, "w")[i].tolist() == [0.0, 0.0, 0.0]
 
 
-def test_a_normal_far_from_the_rims_radius_is_taken_within_its_limits(rng, block, body):
-    """On an edge: the part of m along the wheel stays within them, the part across it and b·m = 1 do not change."""
-    with_rims(block, rng, 0.0)
-    block.slice_b[:] = -1.0
-    place_wheels(block, body)
-    block.lean_low_a[:], block.lean_high_a[:] = [0.9, -9.0, -1.2, -9.0], [1.2, -0.9, -0.9, 9.0]
-    merge_rims(block, body)
-    for i, lean in enumerate([0.9, -0.9, -0.9, None]):
-        _, m = rim(block, body, "a", 1, i)
-        if lean is not None:
-            m += (lean - m @ body.n) * body.n
-        assert vectors(block, "n")[i] == pytest.approx(m / np.linalg.norm(m), abs=1e-14)
-        assert block.b_n[i] == pytest.approx(1 / np.linalg.norm(m), rel=1e-13)
-
-
 def test_a_rim_just_above_the_ground_does_not_touch(rng, block, body):
     with_rims(block, rng, 0.0)
     block.h_a[:] = block.h_b[:] = -block.blend

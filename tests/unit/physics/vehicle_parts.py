@@ -76,7 +76,6 @@ def wheels(rng: np.random.Generator, kind: float = COULOMB, **changes: float) ->
         "mu_static": 0.9, "mu_dynamic": 0.7, "tread_stiffness": 5e4, "tread_damping": 0.3,
         "n_z": 1.0, "b_n": 1.0, "slice_a": -1.0, "slice_b": -1.0, "t_x": 1.0, "l_y": 1.0, "cosine": 1.0,
         "load_seen": 1.0, "mu_x": 1.0, "mu_y": 1.0, "cosine_a": 1.0, "cosine_b": 1.0,
-        "lean_low_a": -9.0, "lean_high_a": 9.0, "lean_low_b": -9.0, "lean_high_b": 9.0,
     }  # fmt: skip
     for field, value in {**ordinary, **changes}.items():
         block[field][:] = value

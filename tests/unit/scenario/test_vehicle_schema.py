@@ -202,7 +202,7 @@ BUILDING = [
     bad("inside the ground", GOOD + "    position: [0, 0, 0.05]\n",
         's.yaml:19: robots.vivi.position.2: 0.05 m puts it inside the ground; it stands at 0.1382 m: leave z out, or give more'),
     bad("outside the terrain", GOOD + "    position: [0, 3]\n" + FLAT,
-        "s.yaml:19: robots.vivi.position: starts outside the terrain, whose 'outside: end' ends the run there"),
+        "s.yaml:19: robots.vivi.position: has a wheel outside the terrain, whose 'outside: end' ends the run there"),
     bad("step too long for the tread", changed("time: {step: 1e-4}", "time: {step: 10 ms}"),
         "s.yaml:2: time.step: 0.01 s is too long for the tread of wheel 'left' of vivi, which oscillates or settles faster; at most 0.0068 s, better a tenth of it"),
     bad("step too long for a stiff spring", changed("time: {step: 1e-4}", "time: {step: 1 ms}").replace("stiffness: 6000", "stiffness: 1e9"),
