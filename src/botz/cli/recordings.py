@@ -37,7 +37,7 @@ def info(recording: RecordingPath, as_json: AsJson = False) -> None:
         "scenario": rec.header.scenario_name,
         "engine": rec.header.engine,
         "seed": rec.seed,
-        "step_s": rec.step_ns * 1e-9,
+        "step_s": rec.step_ns / 1e9,
         "duration_s": rec.duration,
         "complete": rec.complete,
         "problem": rec.problem,

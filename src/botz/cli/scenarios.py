@@ -70,7 +70,8 @@ def check(
     if problems:
         # A robot's file is no scenario; the reading that finds less wrong is the one that was meant.
         robot_summary, robot_problems = check_as_robot(file, overrides)
-        if len(robot_problems) < len(problems):
+        is_scenario = any(problem.key == "robots" for problem in robot_problems)
+        if len(robot_problems) < len(problems) and not is_scenario:
             summary, problems = robot_summary, robot_problems
     if as_json:
         print_json({"file": file, "good": not problems, "problems": [problem_data(p) for p in problems]})

@@ -138,23 +138,16 @@ class VehicleEngine(Engine):
         kernel.advance_vehicles(*self.records, self.dt, self.method, self.inputs, 0, 0, 0, np.empty((0, 0)))
 
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
-        taken, finite = kernel.advance_vehicles(
+        taken, finite, outside = kernel.advance_vehicles(
             *self.records, self.dt, self.method, self.inputs, step, n, record_every, rows
         )
-        if finite and self.ground.outside == "end" and (outside := self._outside()):
-            self.ended = f"{outside} left the terrain"
+        if finite and outside >= 0:
+            self.ended = f"{list(self.scenario.robots)[outside]} left the terrain"
             self.steps_taken = taken
         return bool(finite)
 
-    def _outside(self) -> str:
-        """The first robot with a wheel over the edge of the grid."""
-        for name, own in zip(self.scenario.robots, self.records.robots, strict=True):
-            if not kernel.is_on_ground(own, self.records.wheels, self.records.grid[0]):
-                return name
-        return ""
-
     def observe(self, row: np.ndarray) -> None:
-        kernel.observe_row(self.records.robots, self.records.wheels, self.records.axles, row)
+        kernel.observe_vehicles(self.records.robots, self.records.wheels, self.records.axles, row)
 
     def state_arrays(self) -> dict[str, np.ndarray]:
         found = {"inputs": self.inputs}
@@ -223,6 +216,8 @@ class VehicleEngine(Engine):
 
     def stability_hint(self) -> str:
         limit, part = self.shortest_period()
+        if self.dt < 0.2 * limit:
+            return "its parts are slow enough for this step; look for a speed, a force or a command without bound"
         return f"the fastest part is the {part}: a step of {limit:.2g} s is its limit, this one is {self.dt:g} s"
 
     def stage_times(self, n: int) -> dict[str, float]:

@@ -6,6 +6,7 @@ from math import atan, cos, sqrt
 
 from botz.frames import compiled, cross, rotation_of
 from botz.physics.axle_block import axle_speeds, axle_torques, battery_sums, set_voltages, spin_momentum
+from botz.physics.contact import way_out
 from botz.physics.penalty import penalty_force
 from botz.physics.sprung_wheels import wheel_forces
 from botz.physics.terrain import height, height_and_slope
@@ -27,7 +28,7 @@ def set_motion(robot, body, wheels, axles):
     for k in range(3):
         body.position[k] = robot.x[k]
         body.velocity[k] = robot.v[k]
-    set_speeds(robot, body, axles)
+    set_speeds(robot, body, axles, 0.0)
     for w in range(robot.wheel_start, robot.wheel_stop):
         block = wheels[w]
         for i in range(LANES):
@@ -36,16 +37,23 @@ def set_motion(robot, body, wheels, axles):
 
 
 @compiled
-def set_speeds(robot, body, axles):
+def set_speeds(robot, body, axles, ahead):
+    """Speeds at the present attitude, or as the body will have turned `ahead` in time: its momentum stays in the world
+    and turns in the body by −Ω × L. Half a step ahead, a body that spins freely keeps its energy to second order."""
     n, t, b, spin, inverse = body.n, body.t, body.b, robot.spin, robot.inverse_inertia
     lx = spin[0] * n[0] + spin[1] * n[1] + spin[2] * n[2]
     ly = spin[0] * t[0] + spin[1] * t[1] + spin[2] * t[2]
     lz = spin[0] * b[0] + spin[1] * b[1] + spin[2] * b[2]
+    spinning = 0.0
     for a in range(robot.axle_start, robot.axle_stop):
-        ly -= spin_momentum(axles[a])
-    p = inverse[0, 0] * lx + inverse[0, 1] * ly + inverse[0, 2] * lz
-    q = inverse[1, 0] * lx + inverse[1, 1] * ly + inverse[1, 2] * lz
-    r = inverse[2, 0] * lx + inverse[2, 1] * ly + inverse[2, 2] * lz
+        spinning += spin_momentum(axles[a])
+    p, q, r = 0.0, 0.0, 0.0
+    for _ in range(2 if ahead > 0.0 else 1):
+        cx, cy, cz = cross(p, q, r, lx, ly, lz)
+        mx, my, mz = lx - ahead * cx, ly - ahead * cy - spinning, lz - ahead * cz
+        p = inverse[0, 0] * mx + inverse[0, 1] * my + inverse[0, 2] * mz
+        q = inverse[1, 0] * mx + inverse[1, 1] * my + inverse[1, 2] * mz
+        r = inverse[2, 0] * mx + inverse[2, 1] * my + inverse[2, 2] * mz
     robot.angular[0], robot.angular[1], robot.angular[2] = p, q, r
     for k in range(3):
         body.angular[k] = p * n[k] + q * t[k] + r * b[k]
@@ -142,10 +150,28 @@ def corners_on_ground(robot, body, heights, grid, dt):
             continue
         _, fx, fy = height_and_slope(heights, grid, body.position[0] + px, body.position[1] + py)
         scale = 1.0 / sqrt(1.0 + fx * fx + fy * fy)
+        depth = -gap * scale
+        if 2.0 * depth * max(grid.cells_x, grid.cells_y) > 1.0:
+            # Deeper than half a cell, the ground above may be another than the one it came through.
+            length = sqrt(px * px + py * py + pz * pz)
+            way, gx, gy = way_out(
+                heights,
+                grid,
+                body.position[0] + px,
+                body.position[1] + py,
+                body.position[2] + pz,
+                -px,
+                -py,
+                -pz,
+                length,
+            )
+            if way < length:
+                fx, fy, scale = gx, gy, 1.0 / sqrt(1.0 + gx * gx + gy * gy)
+                depth = way / length * (fx * px + fy * py - pz) * scale
         vx, vy, vz = cross(w[0], w[1], w[2], px, py, pz)
         rx, ry, rz, ux, uy, uz = penalty_force(
             robot.corner_stiffness, robot.corner_damping, robot.corner_friction,
-            -gap * scale, -fx * scale, -fy * scale, scale, vx + v[0], vy + v[1], vz + v[2],
+            max(depth, 0.0), -fx * scale, -fy * scale, scale, vx + v[0], vy + v[1], vz + v[2],
             robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2], dt,
         )  # fmt: skip
         robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2] = ux, uy, uz

@@ -47,7 +47,7 @@ def integrate_chassis(robot, body, axles, dt):
         block = axles[a]
         for i in range(LANES):
             block.p[i], block.p_lost[i] = compensated_sum(block.p[i], block.p_lost[i], dt * block.total[i])
-    set_speeds(robot, body, axles)
+    set_speeds(robot, body, axles, 0.5 * dt)
     for a in range(robot.axle_start, robot.axle_stop):
         block = axles[a]
         for i in range(LANES):
@@ -264,7 +264,7 @@ def advance_vehicles(
     inputs, step, n, record_every,
     # out
     rows,
-):  # -> steps taken, whether the state is finite  # fmt: skip
+):  # -> steps taken, whether the state is finite, number of a robot that left the grid (-1: none)  # fmt: skip
     """`n` steps; with none, the forces of the present state."""
     grid, world = grids[0], worlds[0]
     kept = 0
@@ -289,8 +289,13 @@ def advance_vehicles(
         if world.ends_outside != 0:
             for r in range(robots.size):
                 if not is_on_ground(robots[r], wheels, grid):
-                    return k + 1, all_finite(robots, wheels, axles)
-    return n, all_finite(robots, wheels, axles)
+                    return k + 1, all_finite(robots, wheels, axles), r
+    return n, all_finite(robots, wheels, axles), -1
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def observe_vehicles(robots, wheels, axles, row):
+    observe_row(robots, wheels, axles, row)
 
 
 CONTACTS, SLIPS, TYRES, MOTORS, CHASSIS = range(5)

@@ -305,8 +305,15 @@ def no_load_friction(torque: float, inertia: float) -> AxleFriction | None:
     if torque <= 0.0:
         return None
     stiffness = torque / 0.01
-    return AxleFriction(
-        coulomb=torque, static=torque, stiffness=stiffness, damping=sqrt(stiffness * inertia), stribeck_speed=0.1
+    return AxleFriction.model_construct(
+        form="plain",
+        viscous=0.0,
+        steepness=1.0,
+        coulomb=torque,
+        static=torque,
+        stiffness=stiffness,
+        damping=sqrt(stiffness * inertia),
+        stribeck_speed=0.1,
     )
 
 

@@ -60,7 +60,11 @@ def channels_of(name: str, robot: PlacedVehicle) -> list[Channel]:
             Channel(f"{part}/voltage", "V", "at the motor"),
             Channel(f"{part}/current", "A", "through the motor"),
             Channel(f"{part}/torque", "N·m", "of the motor at the wheel"),
-            Channel(f"{part}/friction", "N·m", "of the axle at the wheel"),
+            Channel(
+                f"{part}/friction",
+                "N·m",
+                "of the axle at the wheel, against the turning: positive for a positive speed",
+            ),
         ]
         if motor not in robot.wheels:
             found.append(Channel(f"{part}/speed", "rad/s", "of its wheels against the chassis"))

@@ -83,6 +83,15 @@ def search_all(
         forward, down = radius * sines[k], radius * cosines[k]
         ax, ay, az = forward * nx - down * bx, forward * ny - down * by, forward * nz - down * bz
         px, py, pz = x + ax, y + ay, z + az
+        if bz < cos_blocked:
+            # Lying on its side or worse, b leads nowhere: all ground that the rim touches blocks the wheel.
+            ground, fx, fy = height_and_slope(heights, grid, px, py)
+            scale = 1.0 / sqrt(1.0 + fx * fx + fy * fy)
+            deep = (ground - pz) * scale
+            if deep > depth:
+                wall, depth = k, deep
+                wx, wy, wz = -fx * scale, -fy * scale, scale
+            continue
         h = deflection_of_point(heights, grid, px, py, pz, bx, by, bz, h_min, h_max, tolerance)
         if h > best_h or h > 0.0:
             _, fx, fy = height_and_slope(heights, grid, px + h * bx, py + h * by)

@@ -38,6 +38,9 @@ from botz.scenario.units import (
     Volts,
 )
 
+LARGEST = 1e9
+"""Products of a few of a vehicle's numbers must stay finite."""
+
 Vector3 = Annotated[list[Metres], Field(min_length=3, max_length=3)]
 Inertia = Annotated[float, Quantity("kg*m^2")]
 Stiffness = Annotated[float, Quantity("N/m")]
@@ -250,8 +253,22 @@ class Vehicle(Strict):
         return data
 
     @model_validator(mode="after")
+    def _numbers_in_reach(self) -> Vehicle:
+        found = [
+            (path, f"{value:g} is beyond {LARGEST:g}, the largest number that a vehicle's file takes")
+            for path, value in _numbers(self.model_dump(exclude={"wheel", "motor"}), ())
+            if abs(value) > LARGEST
+        ]
+        if found:
+            raise Misfits(found)
+        return self
+
+    @model_validator(mode="after")
     def _motors_name_wheels(self) -> Vehicle:
         found = [*self._motor_misfits(), *self._side_misfits()]
+        for kind, names in (("wheels", self.wheels), ("motors", self.motors)):
+            taken = "the vehicle's own channels begin with this name; choose another"
+            found += [((kind, name), taken) for name in names if name in ("battery", "energy")]
         for name, wheel in self.wheels.items():
             if wheel.friction is not None and any(name in motor.wheels for motor in self.motors.values()):
                 found.append((("wheels", name, "friction"), "this wheel has a motor; give the motor the friction"))
@@ -295,6 +312,15 @@ class Vehicle(Strict):
             for name, motor in self.motors.items()
             if all(self.wheels[wheel].position[1] * sign > 0 for wheel in motor.wheels)
         ]
+
+
+def _numbers(data: Any, path: Path) -> Iterator[tuple[Path, float]]:
+    """All numbers in a nest of mappings and lists, with their paths."""
+    if isinstance(data, Mapping | list):
+        for key, entry in data.items() if isinstance(data, Mapping) else enumerate(data):
+            yield from _numbers(entry, (*path, key))
+    elif isinstance(data, float):
+        yield path, data
 
 
 def _laid_over(common: Mapping[str, Any], own: Any) -> Any:
@@ -355,7 +381,7 @@ class VehicleWorld(Strict):
 
     terrain: Terrain = FlatTerrain(type="flat")
     """The ground."""
-    gravity: Annotated[float, Quantity("m/s^2")] = Field(default=9.80665, ge=0)
+    gravity: Annotated[float, Quantity("m/s^2")] = Field(default=9.80665, ge=0, le=1e4)
     """Downwards [m/s²]."""
     contact: ContactSettings = ContactSettings()
     """How wheels find the ground."""

@@ -1,22 +1,19 @@
-"""The vehicle engine as the loop sees it: commands, what it refuses, how it stands at the start, and its way back."""
+"""The vehicle engine as the loop sees it: commands, what it refuses, its way back, and its step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import cos, radians, sin, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
 import pytest
 
 from botz.engines.vehicle import VehicleEngine
-from botz.engines.vehicle_records import Axle, axles_of, rotation_matrix, steepness_of_tiles
-from botz.engines.vehicle_start import standing_height
+from botz.engines.vehicle_records import Axle, axles_of
 from botz.errors import InputError
-from botz.frames import quaternion_from_attitude
 from botz.scenario.vehicle import VehicleScenario
-from botz.scene.height_grid import HeightGrid
-from botz.verify.vehicle_rig import GRAVITY, NAMES, Rig, four_wheeler, laid_over, plane, rig
+from botz.verify.vehicle_rig import NAMES, Rig, four_wheeler, laid_over, rig
 
 MOTOR = {"voltage": 24.0, "torque_constant": 0.03, "speed_constant": 30.0, "resistance": 0.5, "gear_ratio": 20.0}
 VOLTAGES = {"front_left": 24.0, "front_right": 12.0, "rear_left": 6.0, "rear_right": 48.0}
@@ -167,115 +164,9 @@ def test_axles_are_motors_in_their_order_and_then_wheels_without():
     ]
 
 
-# --- the start -----------------------------------------------------------------------------------------------------
-
-
-def test_it_stands_level_on_its_springs():
-    """h = m g / 4k; touching is where a spring has no travel left or a corner is on the ground."""
-    one = rig(position=[3.0, -2.0], terrain={"type": "flat", "height": 0.7})
-    spec, ground = one.engine.scenario.robots["r"], one.engine.ground
-    sag = 40.0 * GRAVITY / (4 * 6000.0)
-    standing, touching = standing_height(spec, ground, GRAVITY)
-    assert standing == pytest.approx(0.7 + 0.15 - sag, abs=1e-12)
-    assert touching == pytest.approx(0.7 + 0.15 - 0.05, abs=2e-6)
-    assert one.value("pose")[:3] == pytest.approx([3.0, -2.0, standing], abs=1e-15)
-    assert one.each("deflection") == pytest.approx([sag] * 4, abs=1e-7)
-    assert one.value("acceleration") == pytest.approx([0.0] * 3, abs=1e-3)
-    assert standing_height(spec, ground, 0.0)[0] == pytest.approx(0.85, abs=1e-12), "no weight, no deflection"
-
-
-def test_it_stands_beyond_the_travel_of_progressive_springs():
-    """k h + k₂ (h − travel)² = m g / 4."""
-    spring = {"stiffness": 6000.0, "damping": 200.0, "travel": 0.01, "progression": 1e6}
-    spec = rig(four_wheeler(wheel={"suspension": spring}))
-    ground = spec.engine.ground
-    beyond = (-6000.0 + sqrt(6000.0**2 + 4e6 * (10.0 * GRAVITY - 60.0))) / 2e6
-    assert standing_height(spec.engine.scenario.robots["r"], ground, GRAVITY)[0] == pytest.approx(
-        0.15 - 0.01 - beyond, abs=1e-12
-    )
-
-
-@pytest.mark.parametrize("slope", [-20.0, 5.0, 30.0])
-def test_it_stands_on_a_slope_that_it_lies_along(slope: float):
-    """4 k h = m g cos(slope): friction carries the rest."""
-    angle = radians(slope)
-    one = rig(terrain=plane(angle), attitude=[0.0, -angle, 0.0], position=[1.0, 2.0])
-    sag = 40.0 * GRAVITY * cos(angle) / (4 * 6000.0)
-    assert one.each("deflection") == pytest.approx([sag] * 4, abs=1e-6)
-
-
-@pytest.mark.parametrize("attitude", [[0.05, -0.03, 0.7], [-0.1, 0.0, 0.0], [0.0, 0.06, 2.0], [0.2, 0.2, 0.2]])
-def test_it_stands_tilted_with_all_of_its_weight_on_the_wheels_that_touch(attitude: list[float]):
-    """Σ k h b_z = m g over the wheels with h > 0; a rim reaches r √(n_z² + b_z²) below its centre. The rims are looked
-    at in 36 steps, which misses up to r (5° / 2)² / 2."""
-    one = rig(attitude=attitude, chassis_clear=None) if False else rig(attitude=attitude)
-    spec = one.engine.scenario.robots["r"]
-    rotation = rotation_matrix(np.array(quaternion_from_attitude(*attitude)))
-    up = rotation[2, 2]
-    lifts = [
-        0.1 * sqrt(rotation[2, 0] ** 2 + up**2) - float(rotation[2] @ wheel.position) for wheel in spec.wheels.values()
-    ]
-    low, high = -1.0, max(lifts)
-    for _ in range(100):
-        middle = 0.5 * (low + high)
-        carried = sum(6000.0 * max(lift - middle, 0.0) for lift in lifts)
-        low, high = (middle, high) if carried > 40.0 * GRAVITY else (low, middle)
-    corners = one.engine.records.robots[0].corners @ rotation[2]
-    expected = max(high, -corners.min())
-    assert standing_height(spec, one.engine.ground, GRAVITY)[0] == pytest.approx(expected, abs=1e-4)
-
-
-def test_a_start_inside_the_ground_or_off_it_is_told():
-    with pytest.raises(InputError, match=r"robots\.r\.position\.2.*0\.05 m puts it inside the ground.*0\.1337 m"):
-        rig(position=[0.0, 0.0, 0.05])
-    ends = {"type": "flat", "x": [-1.0, 1.0], "y": [-1.0, 1.0], "outside": "end"}
-    for place, attitude in (([0.79, 0.0], [0, 0, 0]), ([0.0, -0.79], [0, 0, 0]), ([0.7, 0.7], [0, 0, 0.785])):
-        wrong = place if attitude[2] else [1.02 * p for p in place]
-        if attitude[2]:  # turned by an eighth, the square of wheels reaches farther: 0.7 + 0.22 √2 > 1
-            with pytest.raises(InputError, match=r"robots\.r\.position: .*outside"):
-                rig(terrain=ends, position=wrong, attitude=attitude)
-            continue
-        # A wheel reaches out by 0.22: 0.78 is its last place.
-        with pytest.raises(InputError, match=r"robots\.r\.position: .*wheel outside the terrain"):
-            rig(terrain=ends, position=wrong)
-        assert rig(terrain=ends, position=[0.98 * p for p in place]).steps(5).engine.ended == ""
-    assert rig(terrain={**ends, "outside": "edge"}, position=[5.0, 5.0]).steps(5).engine.ended == ""
-
-
-# --- steep ground --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("ratio", [(0.01, 0.013), (0.1, 0.07), (0.3, 0.9), (0.5, 0.5), (1.0, 1.0), (1.7, 0.6),
-                                   (2.0, 3.3), (10.0, 10.0), (10.0, 0.11)])  # fmt: skip
-def test_steepness_of_tiles_knows_every_cell_that_reaches_into_them(ratio: tuple[float, float]):
-    """`ratio` is the size of a cell in tiles. One steep cell at a time would show a cell forgotten."""
-    tile, rng = 0.6, np.random.default_rng(3)
-    shape = [max(3, min(60, round(4.3 / size))) for size in ratio] if max(ratio) < 1 else [5, 4]
-    shape = [400 if size < 0.02 else n for size, n in zip(ratio, shape, strict=True)]
-    dx, dy = ratio[0] * tile, ratio[1] * tile
-    heights = rng.standard_normal(shape) * 10.0 ** rng.uniform(-3, 1, shape)
-    ground = HeightGrid(heights, x_min=-1.3, x_max=-1.3 + dx * (shape[0] - 1), y_min=7.0, y_max=7.0 + dy * (shape[1] - 1))
-    found = steepness_of_tiles(ground, tile)
-    along_x, along_y = np.abs(np.diff(heights, axis=0)) / dx, np.abs(np.diff(heights, axis=1)) / dy
-    cells = np.hypot(np.maximum(along_x[:, 1:], along_x[:, :-1]), np.maximum(along_y[1:], along_y[:-1]))
-    left, low = np.arange(shape[0] - 1) * dx, np.arange(shape[1] - 1) * dy
-    length = (shape[0] - 1) * dx, (shape[1] - 1) * dy
-    assert found.shape[0] * tile >= length[0] - 1e-9 and found.shape[1] * tile >= length[1] - 1e-9
-
-    def steepest(i: int, j: int, margin: float) -> float:
-        """Of all cells that overlap the tile and its neighbours by more than −margin."""
-        in_x = (left < (i + 2) * tile + margin) & (left + dx > (i - 1) * tile - margin)
-        in_y = (low < (j + 2) * tile + margin) & (low + dy > (j - 1) * tile - margin)
-        return float(cells[np.ix_(in_x, in_y)].max())
-
-    for i in range(found.shape[0]):
-        for j in range(found.shape[1]):
-            least, most = steepest(i, j, -1e-6 * tile), steepest(i, j, 1e-6 * tile)
-            assert least * (1 - 1e-12) <= found[i, j] <= most * (1 + 1e-12), (i, j)
-
-
 # --- back and forth ------------------------------------------------------------------------------------------------
 
+ENDS = {"type": "flat", "x": [-1.0, 1.0], "y": [-1.0, 1.0], "outside": "end"}
 ROUGH = {"type": "rough", "iso_class": "E", "x": [-2.0, 2.0], "y": [-2.0, 2.0]}
 
 
@@ -299,8 +190,7 @@ def test_going_back_gives_the_same_bits_and_the_same_future(method: str):
 
 
 def test_going_back_takes_back_that_the_world_ended():
-    ends = {"type": "flat", "x": [-1.0, 1.0], "y": [-1.0, 1.0], "outside": "end"}
-    one = rig(terrain=ends, position=[0.7, 0.0], velocity=[2.0, 0.0, 0.0])
+    one = rig(terrain=ENDS, position=[0.7, 0.0], velocity=[2.0, 0.0, 0.0])
     one.engine.keep()
     one.steps(2000)
     steps = one.engine.steps_taken
