@@ -119,7 +119,7 @@ def announce(engine: str) -> None:
     """Before the first kernels of an engine run: say why it takes a while, once for each source."""
     if FOLDER is None or (FOLDER / f"{engine}.ready").exists():
         return
-    text = f"botz: compiling the kernels of '{engine}', once (half a minute) …"
+    text = f"botz: compiling the kernels of '{engine}', once (up to half a minute) …"
     if not LASTING:
         why = "no writable cache folder (set BOTZ_CACHE_DIR)"
         text = f"botz: compiling the kernels of '{engine}' for this run only: {why}"

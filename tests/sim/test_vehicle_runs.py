@@ -369,6 +369,14 @@ def test_numbers_that_are_none_are_a_divergence_and_no_end(
     assert np.isfinite(simulation.step(n=50)["ant/pose"]).all(), "a new start forgets it"
 
 
+@pytest.mark.parametrize("outside", ["edge", "end"])
+def test_a_start_beyond_all_numbers_is_a_divergence(outside: str, vehicle_file: VehicleFile, tmp_path: Path):
+    spinning = {"robots": {"ant": {"angular_velocity": [0.0, 0.0, 1e160]}}}
+    with pytest.raises(DivergedError, match=r"stopped being finite at t = 0\.0002 s.* first in ant/"):
+        simulate(vehicle_file(spinning, {"world": {"terrain": {"outside": outside}}}), out=tmp_path / "run")
+    assert read(tmp_path / "run").summary["status"] == "failed"
+
+
 @pytest.mark.parametrize("realtime", [None, 0.5])
 @pytest.mark.parametrize("outside", ["edge", "end"])
 def test_a_diverging_run_keeps_what_came_before(

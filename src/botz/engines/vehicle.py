@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from math import sqrt, tan
+from math import exp, sqrt, tan
 from typing import Any, assert_never
 
 import numpy as np
@@ -16,7 +16,6 @@ from botz.engines.vehicle_rows import channels_of, views_of
 from botz.engines.vehicle_start import standing_height, wheel_places
 from botz.errors import InputError, Problem
 from botz.physics import axle_block, wheel_block
-from botz.physics.tyre import longitudinal_stiffness
 from botz.physics.wheel_block import GRAVITY, LANES
 from botz.scenario.names import closest
 from botz.scenario.tyre import CoulombTyre, MagicFormulaTyre
@@ -242,7 +241,7 @@ def tread_stiffness(wheel: VehicleWheel, load: float) -> float:
         case MagicFormulaTyre() as tyre:
             _, _, a3, a4, a5, *_ = tyre.longitudinal
             thousands = min(load, tyre.largest_load) / 1000.0
-            slip = longitudinal_stiffness(a3, a4, a5, thousands) * tyre.stiffness_scale
+            slip = (a3 * thousands + a4) * thousands * exp(-a5 * thousands) * tyre.stiffness_scale  # eq. 3.32
             return 100.0 * slip / tyre.relaxation[0]
         case _:
             assert_never(wheel.tyre)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from math import ceil, cos, pi, sqrt, tan
+from math import atan, ceil, cos, pi, sqrt, tan
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from botz.frames import quaternion_from_attitude, record
 from botz.physics import axle_block, wheel_block
 from botz.physics.axle_block import AXLES
 from botz.physics.terrain import GRID
-from botz.physics.tyre import curvature_of_load, peak_of_load
 from botz.physics.wheel_block import BODY, COULOMB, GRAVITY, LANES, MAGIC, WHEELS
 from botz.scenario.tyre import CoulombTyre, MagicFormulaTyre
 from botz.scenario.vehicle import AxleFriction, PlacedVehicle, VehicleScenario, VehicleWheel
@@ -229,14 +227,15 @@ def put_magic(put: Any, tyre: MagicFormulaTyre, load: float) -> None:
         ("peak_x", tyre.longitudinal, tyre.shapes[0]),
         ("peak_y", tyre.lateral, tyre.shapes[1]),
     ):
-        curvature = curvature_of_load(values[5], values[6], values[7], thousands)
+        curvature = (values[5] * thousands + values[6]) * thousands + values[7]  # eq. 3.34
         put(**{field: argument_of_peak(shape, curvature)})
 
 
 def peak_friction(tyre: MagicFormulaTyre, load: float) -> float:
     """Largest longitudinal friction per load, at a load [N]."""
     thousands = min(load, tyre.largest_load) / 1000.0
-    return peak_of_load(tyre.longitudinal[0], tyre.longitudinal[1], thousands) * tyre.friction_scale / load
+    a1, a2, *_ = tyre.longitudinal
+    return (a1 * thousands + a2) * thousands * tyre.friction_scale / load  # eq. 3.31
 
 
 def argument_of_peak(shape: float, curvature: float) -> float:
@@ -244,12 +243,15 @@ def argument_of_peak(shape: float, curvature: float) -> float:
     target = tan(pi / (2.0 * shape))
 
     def missing(w: float) -> float:
-        return w - curvature * (w - np.arctan(w)) - target
+        return w - curvature * (w - atan(w)) - target
 
-    high = target + 1.0
+    low, high = 0.0, target + 1.0
     while missing(high) < 0.0 and high < 1e6:
         high *= 2.0
-    return float(brentq(missing, 0.0, high)) if missing(high) > 0.0 else high
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if missing(middle) < 0.0 else (low, middle)
+    return high
 
 
 def fill_axles(blocks: np.ndarray, robot: PlacedVehicle, axles: list[Axle], input_start: int) -> None:

@@ -38,7 +38,7 @@ from botz.scenario.units import (
     Volts,
 )
 
-LARGEST = 1e9
+LARGEST = 1e20
 """Products of a few of a vehicle's numbers must stay finite."""
 
 Vector3 = Annotated[list[Metres], Field(min_length=3, max_length=3)]

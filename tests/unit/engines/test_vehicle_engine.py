@@ -192,6 +192,7 @@ def test_going_back_gives_the_same_bits_and_the_same_future(method: str):
 def test_going_back_takes_back_that_the_world_ended():
     one = rig(terrain=ENDS, position=[0.7, 0.0], velocity=[2.0, 0.0, 0.0])
     one.engine.keep()
+    start = one.engine.snapshot()
     one.steps(2000)
     steps = one.engine.steps_taken
     assert one.engine.ended == "r left the terrain" and 350 < steps < 450
@@ -201,6 +202,10 @@ def test_going_back_takes_back_that_the_world_ended():
     assert one.engine.ended == ""
     one.engine.advance(steps - 1, 1, 0, np.empty((0, 0)))
     assert one.engine.ended != "" and one.engine.steps_taken == 1
+    one.engine.restore(start)
+    assert one.engine.ended == "", "nor is it the end in a state restored"
+    one.engine.advance(0, 2000, 0, np.empty((0, 0)))
+    assert one.engine.ended != "" and one.engine.steps_taken == steps
     one.engine.reset(np.random.default_rng(0))
     assert one.engine.ended == ""
 

@@ -104,9 +104,8 @@ def test_steepness_of_tiles_knows_every_cell_that_reaches_into_them(ratio: tuple
     shape = [max(4, round(5.3 / size)) for size in ratio]
     dx, dy = ratio[0] * tile, ratio[1] * tile
     heights = rng.standard_normal(shape) * 10.0 ** rng.uniform(-3, 1, shape)
-    ground = HeightGrid(
-        heights, x_min=-1.3, x_max=-1.3 + dx * (shape[0] - 1), y_min=7.0, y_max=7.0 + dy * (shape[1] - 1)
-    )
+    length = dx * (shape[0] - 1), dy * (shape[1] - 1)
+    ground = HeightGrid(heights, x_min=-1.3, x_max=-1.3 + length[0], y_min=7.0, y_max=7.0 + length[1])
     found = steepness_of_tiles(ground, tile)
     along_x, along_y = np.abs(np.diff(heights, axis=0)) / dx, np.abs(np.diff(heights, axis=1)) / dy
     cells = np.hypot(np.maximum(along_x[:, 1:], along_x[:, :-1]), np.maximum(along_y[1:], along_y[:-1]))
