@@ -14,7 +14,9 @@ import numpy as np
 
 FOLDER = Path(__file__).parent
 
-SCENARIOS = {"castor-tractrix": 2.0, "skid-steer-slip": 2.0, "omni-eight": 4.0, "differential-odometry": 2.0, "skid-circle": 0.4}
+SCENARIOS = {
+    "castor-tractrix": 2.0, "skid-steer-slip": 2.0, "omni-eight": 4.0, "differential-odometry": 2.0, "skid-circle": 0.4,
+}  # fmt: skip
 """Shipped scenarios and how many seconds of them are kept: a table with a passive castor, an over-constrained
 robot, feedback control of a robot that moves in all directions, noise, and vehicles that start to skid."""
 

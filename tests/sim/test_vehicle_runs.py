@@ -360,7 +360,7 @@ def test_numbers_that_are_none_are_a_divergence_and_no_end(
     assert simulation.ended == ""
     simulation.engine.records.robots[field][0][0] = value  # type: ignore[attr-defined]
     with pytest.raises(
-        DivergedError, match=r"stopped being finite at t = 0\.0124 s \(step 124\).*the fastest part"
+        DivergedError, match=r"stopped being finite at t = 0\.0124 s \(step 124\), first in .*without bound"
     ) as caught:
         simulation.step(n=50)
     assert caught.value.step == 124 and simulation.ended == ""
@@ -369,11 +369,10 @@ def test_numbers_that_are_none_are_a_divergence_and_no_end(
     assert np.isfinite(simulation.step(n=50)["ant/pose"]).all(), "a new start forgets it"
 
 
-@pytest.mark.parametrize("outside", ["edge", "end"])
-def test_a_start_beyond_all_numbers_is_a_divergence(outside: str, vehicle_file: VehicleFile, tmp_path: Path):
-    spinning = {"robots": {"ant": {"angular_velocity": [0.0, 0.0, 1e160]}}}
-    with pytest.raises(DivergedError, match=r"stopped being finite at t = 0\.0002 s.* first in ant/"):
-        simulate(vehicle_file(spinning, {"world": {"terrain": {"outside": outside}}}), out=tmp_path / "run")
+def test_a_start_that_no_step_can_follow_is_a_divergence(vehicle_file: VehicleFile, tmp_path: Path):
+    spinning = {"robots": {"ant": {"angular_velocity": [0.0, 0.0, 1e20]}}}
+    with pytest.raises(DivergedError, match=r"stopped being finite at t = 0\.000\d s .* first in ant/.*without bound"):
+        simulate(vehicle_file(spinning), out=tmp_path / "run")
     assert read(tmp_path / "run").summary["status"] == "failed"
 
 
@@ -386,7 +385,7 @@ def test_a_diverging_run_keeps_what_came_before(
     with pytest.raises(DivergedError) as caught:
         simulate(file, out=tmp_path / "run", realtime=realtime)
     assert caught.value.step == 501 and "first in ant/pose" in str(caught.value)
-    assert "the fastest part is the" in str(caught.value)
+    assert "without bound" in str(caught.value), "no part of it was too fast for the step"
     rec = read(tmp_path / "run")
     assert rec.complete and rec.summary["status"] == "failed" and rec.summary["last_states"] == "diverged.csv"
     assert rec.steps().tolist() == list(range(0, 501, 10))

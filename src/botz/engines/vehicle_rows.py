@@ -30,7 +30,7 @@ def channels_of(name: str, robot: PlacedVehicle) -> list[Channel]:
         Channel(f"{name}/chassis_force", "N", "of the ground on the chassis' corners, in the world", XYZ),
         Channel(f"{name}/energy/kinetic", "J", "of body, wheels and rotors"),
         Channel(f"{name}/energy/potential", "J", "of the body's height above z = 0"),
-        Channel(f"{name}/energy/springs", "J", "of the suspension"),
+        Channel(f"{name}/energy/springs", "J", "of the suspension; what treads and corners hold is not counted"),
         Channel(f"{name}/battery/voltage", "V", "under load; 0 without a battery"),
         Channel(f"{name}/battery/power", "W", "drawn by all motors"),
         Channel(f"{name}/battery/energy", "J", "drawn by all motors since the start"),

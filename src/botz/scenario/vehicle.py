@@ -347,7 +347,7 @@ class PlacedVehicle(Vehicle):
     """A vehicle in a scenario: a robot file by `extends`, changed where the scenario says so, and put somewhere."""
 
     position: Annotated[list[Metres], Field(min_length=2, max_length=3)] = Field(default=[0.0, 0.0])
-    """x, y of the centre of mass at the start, and z; without z it stands on the ground [m]."""
+    """x, y of the centre of mass at the start, and z; without z its springs carry it, in the attitude given [m]."""
     attitude: Attitude = Field(default=[0.0, 0.0, 0.0])
     """Roll, pitch and yaw at the start; yaw first, then pitch, then roll [rad]. Nose down is a positive pitch."""
     velocity: Annotated[list[MetresPerSecond], Field(min_length=3, max_length=3)] = Field(default=[0.0, 0.0, 0.0])

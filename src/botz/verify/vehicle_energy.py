@@ -236,6 +236,41 @@ def edges_keep_energy(samples: int) -> Iterator[Check]:
     )
 
 
+def tumbling_gains_nothing(samples: int) -> Iterator[Check]:
+    """Thrown at random onto level ground, and into a wall with the chassis first: while nothing touches, E = ½ m v² +
+    ½ Ω·JΩ + m g z is never above an earlier such moment; on the ground it comes to rest."""
+    rng = np.random.default_rng(11)
+    worst_rise, fastest = 0.0, 0.0
+    for _ in range(12 if samples > FAST else 4):
+        start = {"attitude": rng.uniform(-3, 3, 3).tolist(), "angular_velocity": rng.uniform(-8, 8, 3).tolist()}
+        made = rig(vivi(), position=[0.0, 0.0, 1.0], velocity=rng.uniform(-3, 3, 3).tolist(), **start)
+        worst_rise = max(worst_rise, rise_in_the_air(made.record(4.0, 20), made))
+        made.run(2.0)
+        fastest = max(fastest, float(np.max(np.abs(made.value("twist")))))
+    why = "Turning by the middle of the step is of second order: some 1e-6 of 100 J at 10 rad/s. A hundred times that."
+    yield close("tumbling: energy gained between two flights [J]", 0.0, worst_rise, 1e-2, why)
+    why = "After 6 s all motion has been damped; LuGre's bristles at 0 V and the treads let wheels settle slowly."
+    yield close("tumbling: speed at the end [m/s, rad/s]", 0.0, fastest, 1e-3, why)
+    shape = {"mass": 25.0, "front": 0.3, "rear": 0.25, "left": 0.15, "right": 0.15, "top": 0.1, "bottom": 0.06}
+    wall = {"type": "step", "at": 1.0, "height": 1.0, "resolution": 0.01, "x": [-2.0, 2.0], "y": [-2.0, 2.0]}
+    made = rig(vivi(without_motors=True, chassis=shape), terrain=wall, velocity=[2.0, 0.0, 0.0])
+    rows = made.record(2.0, 10)
+    energy = np.sum([made.value(part, rows) for part in PARTS], axis=0)
+    why = "It bounces back: the springs of corners and walls only return what they took, within h of their power."
+    above = float(np.max(energy - energy[0]))
+    yield close("into a wall, chassis first: energy above the start [J]", 0.0, above, 0.1, why)
+
+
+def rise_in_the_air(rows: np.ndarray, made: Rig) -> float:
+    """By how much kinetic and potential energy stand above an earlier value, of moments without any contact."""
+    touching = np.linalg.norm(made.value("chassis_force", rows), axis=1)
+    for wheel in NAMES:
+        touching = touching + made.value(f"{wheel}/load", rows)
+        touching = touching + np.linalg.norm(made.value(f"{wheel}/wall_force", rows), axis=1)
+    energy = np.sum([made.value(part, rows) for part in PARTS[:2]], axis=0)[touching == 0.0]
+    return largest_rise(energy)
+
+
 def damped_bounce_stays_below(samples: int) -> Check:
     """A tread that is bent while it is light and let go while it is pressed gives back more than it took, ∫∂W/∂N dN in
     all. Dampers take more than that: the sum of all energies stays below where it began."""
@@ -254,5 +289,6 @@ FUNCTIONS = (
     energy_on_the_roof,
     rough_ground_keeps_energy,
     edges_keep_energy,
+    tumbling_gains_nothing,
     damped_bounce_stays_below,
 )

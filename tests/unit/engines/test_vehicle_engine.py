@@ -239,6 +239,13 @@ def test_too_long_a_step_is_told_with_the_part_it_is_too_long_for(robot: dict[st
     assert within.shortest_period()[1] == part and f"the fastest part is the {part}" in within.stability_hint()
 
 
+def test_a_short_step_is_not_blamed_for_a_divergence():
+    limit, part = rig().engine.shortest_period()
+    assert part in rig(step=round(0.5 * limit, 6)).engine.stability_hint()
+    hint = rig(step=1e-4).engine.stability_hint()
+    assert part not in hint and "without bound" in hint
+
+
 def test_the_step_of_a_spring_follows_from_the_mass_that_it_carries():
     """2/ω with ω² = k (1/m + x²/I_yy + y²/I_xx)."""
     soft = {"stiffness": 1.0}
