@@ -297,10 +297,14 @@ class Vehicle(Strict):
                 taken.setdefault(name, motor_name)
 
     def _side_misfits(self) -> Iterator[tuple[Path, str]]:
+        taken: set[str] = set()
         for side, names in self.sides or ():
             for index, name in enumerate(names):
                 if name not in self.motors:
                     yield ("sides", side, index), f"no motor {name!r}{closest(name, self.motors)}"
+                elif name in taken:
+                    yield ("sides", side, index), f"motor {name!r} is on a side already"
+                taken.add(name)
 
     def motors_of_side(self, side: Literal["left", "right"]) -> list[str]:
         """Motors whose wheels all stand on that side of the centre of mass, or those that the file names."""
