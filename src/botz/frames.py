@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-compiled = njit(error_model="numpy", no_cfunc_wrapper=True, fastmath={"contract"})
-"""For equations: called by compiled loops, which keep them as parts of themselves, and by tests. Of the fast-math flags
-it has `contract` alone: a product and a sum may share one rounding; infinities and NaN stay what they are."""
+compiled = njit(error_model="numpy", no_cfunc_wrapper=True)
+"""For equations: called by compiled loops, which keep them as parts of themselves, and by tests.
 
-inlined = njit(error_model="numpy", no_cfunc_wrapper=True, fastmath={"contract"}, forceinline=True)
+No fast-math flag is set, not even `contract`. A function lives in several compiled copies, its own and those of its
+callers, and which one runs depends on whether the code comes from the cache. Only strict arithmetic gives them the same
+bits.
+"""
+inlined = njit(error_model="numpy", no_cfunc_wrapper=True, forceinline=True)
 """The same for small functions inside loops over lanes: a call that stays a call keeps a loop out of vector code."""
 
 

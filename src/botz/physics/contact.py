@@ -143,8 +143,8 @@ def way_out(heights, grid, x, y, z, dx, dy, dz, length):  # -> way to the surfac
 
 @compiled
 def search_near(
-    # parameters as for search_all
-    heights, grid, sines, cosines, radius, h_min, h_max, tolerance,
+    # parameters as for search_all, and the steepest slope of the ground near by
+    heights, grid, sines, cosines, radius, h_min, h_max, tolerance, steepest,
     # state in: last contact slice (-1: none) and its h, centre of the rim, axes
     last, last_h, x, y, z, nx, ny, nz, bx, by, bz,
 ):  # -> contact slice (-1: none), its h, smallest height of the other slices above the ground  # fmt: skip
@@ -152,15 +152,17 @@ def search_near(
 
     A slice that hangs above the ground there needs less deflection and cannot be the contact; one below it is solved
     and becomes the measure for the rest. As long as no slice can have moved by the height that is returned, the
-    contact stays with its slice, and no search is needed.
+    contact stays with its slice, and no search is needed. Slices that hang higher than another already does, however
+    the ground between them and the contact may rise, are not looked at.
     """
     best, best_h = -1, h_min
+    cx, cy, cz = 0.0, 0.0, 0.0
     if last >= 0:
         forward, down = radius * sines[last], radius * cosines[last]
-        h = deflection_near(
-            heights, grid, x + forward * nx - down * bx, y + forward * ny - down * by, z + forward * nz - down * bz,
-            bx, by, bz, last_h, h_min, h_max, tolerance,
-        )  # fmt: skip
+        cx = x + forward * nx - down * bx
+        cy = y + forward * ny - down * by
+        cz = z + forward * nz - down * bz
+        h = deflection_near(heights, grid, cx, cy, cz, bx, by, bz, last_h, h_min, h_max, tolerance)
         if h > h_min:
             best, best_h = last, h
     margin = 1.0e9
@@ -171,18 +173,18 @@ def search_near(
         px = x + forward * nx - down * bx
         py = y + forward * ny - down * by
         pz = z + forward * nz - down * bz
+        on_ground = best >= 0 and best_h < h_max
+        if on_ground and pz - cz - steepest * (abs(px - cx) + abs(py - cy)) - tolerance > margin:
+            continue
         gap = pz + best_h * bz - height(heights, grid, px + best_h * bx, py + best_h * by)
         if gap < 0.0:
             h = deflection_near(heights, grid, px, py, pz, bx, by, bz, best_h, h_min, h_max, tolerance)
             if h > best_h:
                 if best >= 0:
                     # The contact so far becomes one of the others.
-                    forward, down = radius * sines[best], radius * cosines[best]
-                    qx = x + forward * nx - down * bx + h * bx
-                    qy = y + forward * ny - down * by + h * by
-                    qz = z + forward * nz - down * bz + h * bz
-                    margin = min(margin, qz - height(heights, grid, qx, qy))
+                    margin = min(margin, cz + h * bz - height(heights, grid, cx + h * bx, cy + h * by))
                 best, best_h = k, h
+                cx, cy, cz = px, py, pz
                 continue
         margin = min(margin, gap)
     return best, best_h, max(margin, 0.0)

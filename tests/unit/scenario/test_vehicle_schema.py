@@ -271,8 +271,13 @@ def test_a_tyre_of_another_type_takes_nothing_from_the_common_one(write: Write) 
 def test_sides_follow_from_the_places_of_the_wheels_or_are_named(write: Write) -> None:
     vivi = spec_of(write, GOOD + "      third: {wheels: [rear]}\n")
     assert (vivi.motors_of_side("left"), vivi.motors_of_side("right")) == (["left"], ["right"])
-    named = spec_of(write, GOOD + "    sides: {left: [right], right: [left, right]}\n")
-    assert (named.motors_of_side("left"), named.motors_of_side("right")) == (["right"], ["left", "right"])
+    named = spec_of(write, GOOD + "    sides: {left: [right], right: [left]}\n")
+    assert (named.motors_of_side("left"), named.motors_of_side("right")) == (["right"], ["left"])
+
+
+def test_a_motor_is_on_one_side(write: Write) -> None:
+    with pytest.raises(InputError, match="sides.right.1: motor 'right' is on a side already"):
+        spec_of(write, GOOD + "    sides: {left: [right], right: [left, right]}\n")
 
 
 def test_inertia_of_a_box_where_none_is_given(write: Write) -> None:
