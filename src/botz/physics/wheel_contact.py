@@ -165,8 +165,8 @@ def search_rim_near(block, body, heights, grid, sines, cosines, i, rim):
     last = int(block.slice_a[i]) if rim == 0 else int(block.slice_b[i])
     last_h = block.h_a[i] if rim == 0 else block.h_b[i]
     best, h, margin = search_near(
-        heights, grid, sines, cosines, block.radius[i], block.h_min[i], block.h_max[i], block.tolerance[i], body.steepest,
-        last, last_h, x, y, z, n[0], n[1], n[2], b[0], b[1], b[2],
+        heights, grid, sines, cosines, block.radius[i], block.h_min[i], block.h_max[i], block.tolerance[i],
+        body.steepest, last, last_h, x, y, z, n[0], n[1], n[2], b[0], b[1], b[2],
     )  # fmt: skip
     going = h - last_h if best == last and best >= 0 else 0.0
     keep_contact(block, body, heights, grid, sines, cosines, i, rim, best, h, margin)

@@ -276,7 +276,7 @@ def test_sides_follow_from_the_places_of_the_wheels_or_are_named(write: Write) -
 
 
 def test_a_motor_is_on_one_side(write: Write) -> None:
-    with pytest.raises(InputError, match="sides.right.1: motor 'right' is on a side already"):
+    with pytest.raises(InputError, match=r"sides\.right\.1: motor 'right' is on a side already"):
         spec_of(write, GOOD + "    sides: {left: [right], right: [left, right]}\n")
 
 
