@@ -51,8 +51,8 @@ _WORK = words("""
     omega arm_x arm_y arm_z h dh b_n b_t b_l n_x n_y n_z t_x t_y t_z l_x l_y l_z p_x p_y p_z w_x w_y w_z v_x v_y
     spin_n spring load force_x force_y moment_z kappa alpha rate_x rate_y sine cosine wall_depth wall_slice
     wall_side wall_nx wall_ny wall_nz wall_force_x wall_force_y wall_force_z weight_x weight_y change bend_x
-    bend_y bend_m ratio_x ratio_y load_seen x_base y_base x_sum y_sum slope_xa slope_ya slope_xb slope_yb
-    fresh_a fresh_b mu_x mu_y b_x b_y b_m arm_m top_slip top_sine damp_x damp_y resist_x resist_y
+    bend_y bend_m ratio_x ratio_y load_seen load_before x_base y_base x_sum y_sum slope_xa slope_ya slope_xb
+    slope_yb fresh_a fresh_b mu_x mu_y b_x b_y b_m arm_m top_slip top_sine damp_x damp_y resist_x resist_y
 """)
 
 WHEELS = record(

@@ -75,6 +75,7 @@ def magic_tyres(block, dt):
     for i in range(LANES):
         ratio = block.ratio_x[i] * block.b_t[i] + block.ratio_y[i] * block.b_l[i]
         guess = tyre.load_of_balance(block.spring[i], block.b_n[i], ratio)
+        block.load_before[i] = block.load[i]
         block.load[i] = guess if block.kind[i] == MAGIC else block.load[i]
     refresh_coefficients(block, dt)
     advance_treads(block, dt)
@@ -146,6 +147,7 @@ def tyre_coefficients(block):
 def advance_treads(block, dt):
     """Deflections of the tread after dt (0: as they are), their rates, the slips κ', α' that they stand for, and the
     weights of combined slip (eqs. 3.37-3.38) without shifts."""
+    per_second = 1.0 / dt if dt > 0.0 else 0.0
     for i in range(LANES):
         v_x, v_y = block.v_x[i], block.v_y[i]
         rolling = block.omega[i] * block.radius[i]
@@ -154,10 +156,13 @@ def advance_treads(block, dt):
         v_roll = max(abs(rolling), abs(v_x))
         v_slip = v_x - rolling
         # Tread that comes in with a growing load is not stretched yet: as if rolling at σ Ṅ/N. Without it, pressing a
-        # stretched tread would make energy. Where the wheel rolls faster, the new tread comes in anyway.
+        # stretched tread would make energy. Where the wheel rolls faster, the new tread comes in anyway. In stages
+        # without a step, Ṅ is that of the spring.
         beyond = max(block.h[i] - block.travel[i], 0.0)
         pressing = max(block.dh[i], 0.0) * (block.stiffness[i] + 2.0 * block.progression[i] * beyond)
         pressing /= max(block.spring[i], 1e-3)
+        growing = max(block.load[i] - block.load_before[i], 0.0) / max(block.load[i], 1e-3) * per_second
+        pressing = growing if per_second > 0.0 else pressing
         u, sigma, park = block.u_x[i], block.sigma_x[i], block.v_park[i]
         rate = tyre.deflection_rate(sigma, u, v_slip, max(v_roll, sigma * pressing), dt)
         cap = tyre.slip_cap(block.top_slip[i], abs(v_slip) / max(v_roll, 1e-9), v_roll, park) * sigma
