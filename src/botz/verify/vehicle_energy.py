@@ -206,7 +206,7 @@ def rough_ground_keeps_energy(samples: int) -> Iterator[Check]:
             name = f"class {iso_class}, {rims} rim{'s' * (rims - 1)}"
             why = f"First order: E swings by h/2 of the exchanged power, here up to {power:.0f} W."
             yield close(f"{name}: energy changes by [J], h = 0.1 ms", 0.0, largest[0], 1e-4 * power, why)
-            why = "A quarter of the swing of the first order, within a factor of two: edges fall elsewhere in the steps."
+            why = "A quarter of the swing of the first order, within a factor of two: edges fall elsewhere in steps."
             yield close(f"{name}: a quarter of the step, of the change", 0.25, largest[2] / largest[0], 0.25, why)
             why = "No drift: the mean of the last 0.2 s lies within the swing of the first order."
             yield close(f"{name}: energy drifts by [J], h = 25 µs", 0.0, drift[2], 2.5e-5 * power, why)
