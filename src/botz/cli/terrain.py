@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from botz.cli.common import AsJson, print_json, print_pairs
+from botz.cli.scenarios import SetOption
 from botz.errors import InputError, Problem
 
 
@@ -20,9 +21,7 @@ def terrain(
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Picture: PNG, SVG or PDF; SCENARIO-terrain.png by default.")
     ] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.")
-    ] = None,
+    set_: SetOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the ground of a scenario: sizes, heights, steepest slope, and a picture with two cuts through the start."""

@@ -84,13 +84,14 @@ class VehicleEngine(Engine):
     def shortest_period(self) -> tuple[float, str]:
         """Shortest time constant of any part, divided so that a step may be no longer, and which part it is of."""
         found = []
+        has_walls = self.records.steepness.max() > tan(self.scenario.world.contact.blocked_angle) - 1.0
         for name, robot in self.scenario.robots.items():
             chassis = robot.chassis
             lightest = effective_mass(robot)
             for wheel_name, wheel in robot.wheels.items():
                 spring, mass = wheel.suspension, lightest[wheel_name]
                 found.append((2.0 / sqrt(spring.stiffness / mass), f"spring of wheel {wheel_name!r} of {name}"))
-                if self.records.steepness.max() > tan(self.scenario.world.contact.blocked_angle) - 1.0:
+                if has_walls:
                     wall = spring.stiffness / self.records.world[0].cos_blocked ** 2
                     found.append((2.0 / sqrt(wall / mass), f"wheel {wheel_name!r} of {name} at a wall"))
                 if spring.damping > 0.0:

@@ -10,7 +10,7 @@ from botz.physics.contact import way_out
 from botz.physics.penalty import penalty_force
 from botz.physics.sprung_wheels import wheel_forces
 from botz.physics.terrain import height, height_and_slope
-from botz.physics.wheel_block import LANES
+from botz.physics.wheel_block import LANES, add_force
 
 
 @compiled
@@ -175,16 +175,10 @@ def corners_on_ground(robot, body, heights, grid, dt):
             robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2], dt,
         )  # fmt: skip
         robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2] = ux, uy, uz
-        mx, my, mz = cross(px, py, pz, rx, ry, rz)
         robot.corner_force[0] += rx
         robot.corner_force[1] += ry
         robot.corner_force[2] += rz
-        body.force[0] += rx
-        body.force[1] += ry
-        body.force[2] += rz
-        body.moment[0] += mx
-        body.moment[1] += my
-        body.moment[2] += mz
+        add_force(body, px, py, pz, rx, ry, rz)
     robot.corner_margin = max(lowest, 0.0)
     robot.corner_seen = robot.travelled
 

@@ -7,14 +7,10 @@ own absolute speed is G ω + (1 − G) Ω·t. Then ṗ is the torque, whatever t
 
 from __future__ import annotations
 
-import numpy as np
-
 from botz.frames import compiled, record, words
 from botz.physics.dc_motor import gear_torque, motor_current
 from botz.physics.lugre import lugre
-
-LANES = 4
-FOUR = (np.float64, LANES)
+from botz.physics.wheel_block import FOUR, LANES
 
 _PARAMETERS = words("""
     present free inverse_inertia coupling spin_share inertia rotor ratio efficiency torque_constant back_emf

@@ -64,6 +64,18 @@ STATE_FIELDS, WORK_FIELDS = tuple(_STATE), tuple(_WORK)
 
 
 @compiled
+def add_force(body, px, py, pz, rx, ry, rz):
+    """A force on the body at the arm (px, py, pz) from its centre of mass."""
+    mx, my, mz = cross(px, py, pz, rx, ry, rz)
+    body.force[0] += rx
+    body.force[1] += ry
+    body.force[2] += rz
+    body.moment[0] += mx
+    body.moment[1] += my
+    body.moment[2] += mz
+
+
+@compiled
 def place_wheels(block, body):
     """Eq. 3.6: X_teo − X_c = x n + y t + z b (corrected: from the chassis' centre of mass)."""
     n, t, b = body.n, body.t, body.b

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from botz.frames import compiled, cross
+from botz.frames import compiled, cross, inlined
 from botz.physics.contact import search_all, search_near
 from botz.physics.penalty import penalty_force
 from botz.physics.terrain import cell_of, height_and_slope
-from botz.physics.wheel_block import LANES
+from botz.physics.wheel_block import LANES, add_force
 
 
 @compiled
@@ -39,6 +39,15 @@ def find_contacts(block, body, heights, grid, sines, cosines, cos_blocked, plain
     merge_rims(block, body)
 
 
+@inlined
+def newton_in_cell(corner, rise_x, rise_y, twist, cells_x, cells_y, u, v, z, h, bx, by, bz):  # -> change of h, slopes
+    """One step of Newton's method for z + h b_z = f, at (u, v) in a cell of the ground (physics/terrain.py cell_of)."""
+    fx = (rise_x + twist * v) * cells_x
+    fy = (rise_y + twist * u) * cells_y
+    ground = corner + rise_x * u + (rise_y + twist * u) * v
+    return (ground - z - h * bz) / (bz - fx * bx - fy * by), fx, fy
+
+
 @compiled
 def follow_contacts(block, body, grid):
     """One step of Newton's method at both rims' last slices, from where the deflection was going; `fresh` where that
@@ -58,20 +67,19 @@ def follow_contacts(block, body, grid):
         pz = oz + block.arm_z[i] + side * tz + forward * nz - down * bz
         u = (px + start * bx - x_min) * cells_x - block.cell_xa[i]
         v = (py + start * by - y_min) * cells_y - block.cell_ya[i]
-        fx = (block.rise_xa[i] + block.twist_a[i] * v) * cells_x
-        fy = (block.rise_ya[i] + block.twist_a[i] * u) * cells_y
-        ground = block.corner_a[i] + block.rise_xa[i] * u + (block.rise_ya[i] + block.twist_a[i] * u) * v
-        change = (ground - pz - start * bz) / (bz - fx * bx - fy * by)
+        change, fx, fy = newton_in_cell(
+            block.corner_a[i], block.rise_xa[i], block.rise_ya[i], block.twist_a[i], cells_x, cells_y,
+            u, v, pz, start, bx, by, bz,
+        )  # fmt: skip
         h = start + change
-        same_cell = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0
-        moved = growth * (travelled - block.seen_a[i] + abs(h - last))
-        hanging = block.slice_a[i] < 0.0
-        settled = abs(change) < block.tolerance[i] and block.h_min[i] < h <= block.h_max[i]
-        free = growth * (travelled - block.seen_a[i]) < block.margin_a[i]
-        fresh = free if hanging else (settled and same_cell and moved < block.margin_a[i])
+        settled = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0 and abs(change) < block.tolerance[i]
+        settled = settled and block.h_min[i] < h <= block.h_max[i]
+        hanging, margin = block.slice_a[i] < 0.0, block.margin_a[i]
+        way = travelled - block.seen_a[i]
+        fresh = growth * way < margin if hanging else (settled and growth * (way + abs(h - last)) < margin)
         follow = fresh and not hanging
         block.fresh_a[i] = 1.0 if fresh else 0.0
-        block.margin_a[i] = block.margin_a[i] - growth * abs(h - last) if follow else block.margin_a[i]
+        block.margin_a[i] = margin - growth * abs(h - last) if follow else margin
         block.step_a[i] = h - last if follow else 0.0
         block.h_a[i] = h if follow else last
         block.slope_xa[i], block.slope_ya[i] = fx, fy
@@ -83,20 +91,19 @@ def follow_contacts(block, body, grid):
         pz = oz + block.arm_z[i] + side * tz + forward * nz - down * bz
         u = (px + start * bx - x_min) * cells_x - block.cell_xb[i]
         v = (py + start * by - y_min) * cells_y - block.cell_yb[i]
-        fx = (block.rise_xb[i] + block.twist_b[i] * v) * cells_x
-        fy = (block.rise_yb[i] + block.twist_b[i] * u) * cells_y
-        ground = block.corner_b[i] + block.rise_xb[i] * u + (block.rise_yb[i] + block.twist_b[i] * u) * v
-        change = (ground - pz - start * bz) / (bz - fx * bx - fy * by)
+        change, fx, fy = newton_in_cell(
+            block.corner_b[i], block.rise_xb[i], block.rise_yb[i], block.twist_b[i], cells_x, cells_y,
+            u, v, pz, start, bx, by, bz,
+        )  # fmt: skip
         h = start + change
-        same_cell = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0
-        moved = growth * (travelled - block.seen_b[i] + abs(h - last))
-        hanging = block.slice_b[i] < 0.0
-        settled = abs(change) < block.tolerance[i] and block.h_min[i] < h <= block.h_max[i]
-        free = growth * (travelled - block.seen_b[i]) < block.margin_b[i]
-        fresh = free if hanging else (settled and same_cell and moved < block.margin_b[i])
+        settled = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0 and abs(change) < block.tolerance[i]
+        settled = settled and block.h_min[i] < h <= block.h_max[i]
+        hanging, margin = block.slice_b[i] < 0.0, block.margin_b[i]
+        way = travelled - block.seen_b[i]
+        fresh = growth * way < margin if hanging else (settled and growth * (way + abs(h - last)) < margin)
         follow = fresh and not hanging
         block.fresh_b[i] = 1.0 if fresh else 0.0
-        block.margin_b[i] = block.margin_b[i] - growth * abs(h - last) if follow else block.margin_b[i]
+        block.margin_b[i] = margin - growth * abs(h - last) if follow else margin
         block.step_b[i] = h - last if follow else 0.0
         block.h_b[i] = h if follow else last
         block.slope_xb[i], block.slope_yb[i] = fx, fy
@@ -262,10 +269,4 @@ def add_walls(block, body, sines, cosines, dt):
         )  # fmt: skip
         block.wall_x[i], block.wall_y[i], block.wall_z[i] = ux, uy, uz
         block.wall_force_x[i], block.wall_force_y[i], block.wall_force_z[i] = rx, ry, rz
-        mx, my, mz = cross(px, py, pz, rx, ry, rz)
-        body.force[0] += rx
-        body.force[1] += ry
-        body.force[2] += rz
-        body.moment[0] += mx
-        body.moment[1] += my
-        body.moment[2] += mz
+        add_force(body, px, py, pz, rx, ry, rz)
