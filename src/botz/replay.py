@@ -68,7 +68,7 @@ def replay_recording(recording: Recording) -> ReplayResult:
     commands = sorted(
         (
             (int(step), robot, value)
-            for robot in simulation.spec.robots
+            for robot in simulation.engine.actors
             for steps, values, _ in [recording.commands(robot)]
             for step, value in zip(steps, values, strict=True)
         ),

@@ -15,7 +15,7 @@ from botz.cli.common import AsJson, console, print_json, print_pairs
 from botz.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from botz.run import Outcome, Progress
+    from botz.run import Outcome, Progress, Servers
 
 DEMO = "wheeled-parade"
 
@@ -38,6 +38,14 @@ def run(
         float | None, typer.Option(metavar="[FACTOR]", help="Run in real time, or at a factor of it.")
     ] = None,
     headless: Annotated[bool, typer.Option("--headless", help="Open no window and no server.")] = False,
+    serve: Annotated[
+        bool,
+        typer.Option("--serve", help="In real time, with links for teams and viewers; prints where they are."),
+    ] = False,
+    poses: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="With --serve: where viewers connect; 127.0.0.1:0 for any free port."),
+    ] = None,
     publish: Annotated[
         bool,
         typer.Option("--publish", help="Share the state with readers on this machine and print the run's id."),
@@ -63,14 +71,29 @@ def run(
     except InputError as error:
         raise InputError([by_option(problem, set_ or []) for problem in error.problems]) from None
     spec: Any = loaded.spec
-    tell_id = (lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True)) if publish else None
+    servers = servers_of(spec, poses, headless) if serve else None
+    if servers is None and poses is not None:
+        raise InputError(Problem("says where to serve; it needs --serve", key="--poses"))
+    factor = True if serve and spec.time.factor is None else None
+    tell_id = (lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True)) if publish or serve else None
     try:
         with messages_on_stderr(), progress_bar(progress, spec.time.steps, spec.time.step_ns) as report:
-            outcome = run_scenario(loaded, out=out, progress=report, shared=publish, on_ready=tell_id)
+            outcome = run_scenario(
+                loaded, out=out, realtime=factor, progress=report, shared=publish, on_ready=tell_id, servers=servers
+            )
     except KeyboardInterrupt:
         print("botz: interrupted", file=sys.stderr)
         raise typer.Exit(130) from None
     show_outcome(outcome, as_json)
+
+
+def servers_of(spec: Any, poses: str | None, headless: bool) -> Servers:
+    """What a run is served by; the processes are started when the run is ready."""
+    from botz.links.serving import Served, links_of
+
+    if headless:
+        raise InputError(Problem("opens servers, --headless none; choose one", key="--serve"))
+    return Served(links_of(spec, poses), seed=spec.seed, in_scenario=hasattr(spec, "links"))
 
 
 def by_option(problem: Problem, written: list[str]) -> Problem:

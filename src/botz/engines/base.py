@@ -175,6 +175,15 @@ class Engine(ABC):
     steps_taken: int = 0
     """How many steps that `advance` took, where it ended before the last one."""
 
+    @property
+    def actors(self) -> tuple[str, ...]:
+        """What takes commands, by name: the robots, and what else a family lets be commanded."""
+        return tuple(dict.fromkeys(channel.robot for channel in self.inputs_table))
+
+    def about(self) -> dict[str, Any]:
+        """What a reader in another process needs to know of this world beside its channels: small, and plain data."""
+        return {}
+
     @abstractmethod
     def reset(self, rng: np.random.Generator) -> None:
         """Back to the initial state, with this source of randomness and all inputs at rest."""

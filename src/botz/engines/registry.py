@@ -8,6 +8,7 @@ from botz import kernel_cache
 from botz.engines.base import Engine
 from botz.scenario.kinematics import KinematicsScenario
 from botz.scenario.schema import ScenarioBase
+from botz.scenario.soccer import SoccerScenario
 from botz.scenario.vehicle import VehicleScenario
 
 
@@ -22,6 +23,10 @@ def make_engine(scenario: ScenarioBase) -> Engine:
             from botz.engines.vehicle import VehicleEngine
 
             return VehicleEngine(scenario)
+        case SoccerScenario():
+            from botz.engines.soccer import SoccerEngine
+
+            return SoccerEngine(scenario)
         case _:
             raise TypeError(f"no engine for {type(scenario).__name__}")
 

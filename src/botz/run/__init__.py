@@ -19,12 +19,12 @@ from botz.run.outputs import (
     stop_on_signals,
     streams_of,
 )
-from botz.run.own_process import run_in_own_process
+from botz.run.own_process import Servers, run_in_own_process
 from botz.scenario.load import LoadedScenario, load, load_data
 from botz.sim.loop import LoopHooks, run_loop
 from botz.sim.simulation import Simulation
 
-__all__ = ["Outcome", "Progress", "run_scenario", "simulate", "streams_of"]
+__all__ = ["Outcome", "Progress", "Servers", "run_scenario", "simulate", "streams_of"]
 
 
 def simulate(
@@ -62,11 +62,13 @@ def run_scenario(
     progress: Progress | None = None,
     shared: bool = False,
     on_ready: Callable[[str], None] | None = None,
+    servers: Servers | None = None,
 ) -> Outcome:
     """Run a scenario; mistakes in it raise InputError before anything is written, later failures are in the outcome.
 
     `shared` publishes the state to shared memory for readers even when the run is not in real time; `on_ready` is then
-    called with the run's id.
+    called with the run's id. `servers` are started before the first step, which waits for them, and ended after the
+    last.
     """
     changes: dict[str, Any] = {}
     if duration is not None:
@@ -78,7 +80,7 @@ def run_scenario(
     if changes:
         scenario = with_changes(scenario, changes)
     try:
-        return _run(scenario, out, progress, shared, on_ready)
+        return _run(scenario, out, progress, shared, on_ready, servers)
     except InputError as error:
         raise scenario.with_places(error) from error
 
@@ -89,13 +91,18 @@ def _run(
     progress: Progress | None,
     shared: bool,
     on_ready: Callable[[str], None] | None,
+    servers: Servers | None,
 ) -> Outcome:
     spec: Any = scenario.spec
     own_process = (
-        shared or spec.time.factor is not None or spec.process.cpu is not None or spec.process.priority == "high"
+        shared
+        or servers is not None
+        or spec.time.factor is not None
+        or spec.process.cpu is not None
+        or spec.process.priority == "high"
     )
     if own_process:
-        return run_in_own_process(scenario, out, progress, on_ready)
+        return run_in_own_process(scenario, out, progress, on_ready, servers)
     return run_here(scenario, out, progress)
 
 

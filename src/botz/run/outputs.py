@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import logging
 import os
 import platform
@@ -24,6 +25,9 @@ from botz.scenario.load import LoadedScenario
 from botz.scenario.names import closest
 
 RECORDING = "recording.mcap"
+LINKS = "links.json"
+TOLD_OF_LINKS = ("received", "ignored", "clients", "dropped_clients")
+"""Counters of the links that are in a run's summary; all of them are in its links.json."""
 logger = logging.getLogger("botz")
 Progress = Callable[[int, int], None]
 """Called now and then with the step reached and the last one."""
@@ -211,6 +215,20 @@ def conclude(
             write_last_states(outcome.folder / "diverged.csv", outcome.error, channels, step_ns)
         except OSError as error:
             logger.warning("botz: cannot write %s: %s", outcome.folder / "diverged.csv", error.strerror)
+
+
+def write_counters(folder: Path, counters: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Write what the links of a run have counted; returns the part that belongs in its summary."""
+    try:
+        (folder / LINKS).write_text(json.dumps(counters, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        logger.warning("botz: cannot write %s: %s", folder / LINKS, error.strerror)
+    return {
+        f"{link}_{name}": str(counts[name])
+        for link, counts in counters.items()
+        for name in TOLD_OF_LINKS
+        if name in counts
+    }
 
 
 def write_last_states(path: Path, error: DivergedError, channels: ChannelTable, step_ns: int) -> None:

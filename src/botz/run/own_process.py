@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
-import signal
-import subprocess
 import sys
-import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from botz.engines.registry import build_engine
 from botz.errors import BotzError, ControllerError, DivergedError, InputError, Problem
 from botz.record.writer import RecordingWriter
+from botz.run.child import child_process, how_it_ended
 from botz.run.outputs import (
     Outcome,
     Progress,
@@ -25,13 +21,32 @@ from botz.run.outputs import (
     open_run,
     snapshot_stride,
     stop_on_signals,
+    write_counters,
 )
 from botz.scenario.load import LoadedScenario
 from botz.sim.frames import deliver
-from botz.sim.shared_memory import FINISHED, W_DROPPED, W_STATUS, W_STEP, W_STOP, Segment
+from botz.sim.shared_memory import FINISHED, W_DROPPED, W_PAUSE, W_STATUS, W_STEP, W_STOP, Segment
 
+PHYSICS = "from botz.sim.physics_process import main; main()"
 DRAIN_SECONDS = 0.05
 """How long the ring is emptied before Ctrl-C, progress and the child are looked at again [s]."""
+
+
+class Servers(Protocol):
+    """What reads along with a run and sends it commands, in processes of its own. Leaving the context ends them all."""
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any: ...
+
+    def start(self, run_id: str, should_stop: Callable[[], bool]) -> None:
+        """Returns once all are ready, or when `should_stop`; the run waits for that."""
+
+    def look(self) -> list[str]:
+        """What is to be told since the last look, as of a server that has died. Quick."""
+
+    def counters(self) -> dict[str, dict[str, Any]]:
+        """What each of the links has counted, once they have ended."""
 
 
 def run_in_own_process(
@@ -39,6 +54,7 @@ def run_in_own_process(
     out: str | Path | None,
     progress: Progress | None,
     on_ready: Callable[[str], None] | None,
+    servers: Servers | None = None,
 ) -> Outcome:
     spec: Any = scenario.spec
     engine = build_engine(spec)  # for its tables, and so that mistakes show before a process is started
@@ -56,20 +72,31 @@ def run_in_own_process(
         "until": spec.time.steps,
         "strides": [stream.every for stream in streams],
         "snapshot_every": snapshot_stride(spec),
+        "paused": servers is not None,
     }
     began = seen = time.perf_counter()
     answer: dict[str, Any] = {}
     segment: Segment | None = None
+    begun = False
     try:
-        with stop_on_signals() as stopped, physics_child(orders) as (child, answers):
+        with (
+            stop_on_signals() as stopped,
+            servers or nullcontext(),
+            child_process(PHYSICS, orders) as (child, answers),
+        ):
             while not answer:
                 ended = child.poll() is not None  # before its last words are taken, so that none is missed
                 for message in answers(ended):
                     if message["event"] == "ready":
                         segment = Segment.attach(message["run_id"])
-                        began = time.perf_counter()
                         if on_ready is not None:
                             on_ready(message["run_id"])
+                        if servers is not None:
+                            segment.words[W_PAUSE] = 1
+                            servers.start(message["run_id"], lambda: stopped.is_set() or child.poll() is not None)
+                            segment.words[W_PAUSE] = 0
+                        began = time.perf_counter()
+                        begun = servers is None or not stopped.is_set()
                     else:
                         answer = message
                 if segment is not None:
@@ -78,6 +105,8 @@ def run_in_own_process(
                     drain(segment, channels.width, writer, seconds=DRAIN_SECONDS)
                     if progress is not None:
                         progress(int(segment.words[W_STEP]), spec.time.steps)
+                    for warning in servers.look() if servers is not None else []:
+                        writer.write_log(int(segment.words[W_STEP]), "warning", warning)
                 elif stopped.is_set():
                     answer = {"status": "interrupted"}
                 writer.flush_if_due()
@@ -100,13 +129,15 @@ def run_in_own_process(
         more = {str(key): str(value) for key, value in answer.get("lateness", {}).items()}
         more["refused_commands"] = str(answer.get("refused_commands", 0))
         step = int(answer.get("step", 0))
+        if servers is not None and begun:
+            more.update(write_counters(outcome.folder, servers.counters()))
         if segment is not None:
             more["dropped_frames"] = str(int(segment.words[W_DROPPED]))
             step = max(step, int(segment.words[W_STEP]))
             segment.words[W_STATUS] = FINISHED  # a physics process that crashed could not say so
             segment.unlink()
         conclude(outcome, scenario, writer, step, wall, more, channels)
-    if segment is None:
+    if not begun:
         # It ended before the first step: as in this process, nothing is left behind.
         outcome.path.unlink(missing_ok=True)
         if not any(outcome.folder.iterdir()):
@@ -125,64 +156,12 @@ def drain(segment: Segment, width: int, writer: RecordingWriter, *, seconds: flo
             return
 
 
-PHYSICS = (
-    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "  # a terminal's Ctrl-C reaches both processes
-    "from botz.sim.physics_process import main; main()"
-)
-Answers = Callable[[bool], list[dict[str, Any]]]
-"""Messages that have arrived; with True all there will ever be, of a process that has ended."""
-
-
-@contextmanager
-def physics_child(orders: Mapping[str, Any]) -> Iterator[tuple[subprocess.Popen[str], Answers]]:
-    """A fresh interpreter with the physics; leaving the context closes its standard input, which ends it."""
-    child = subprocess.Popen(
-        [sys.executable, "-P", "-c", PHYSICS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert child.stdin is not None and child.stdout is not None
-    messages: deque[dict[str, Any]] = deque()
-    patience = 10.0
-
-    def listen() -> None:
-        assert child.stdout is not None
-        for line in child.stdout:
-            messages.append(json.loads(line))
-
-    def answers(ended: bool) -> list[dict[str, Any]]:
-        if ended:
-            listener.join(timeout=10)
-        return [messages.popleft() for _ in range(len(messages))]
-
-    listener = threading.Thread(target=listen, daemon=True)
-    listener.start()
-    try:
-        try:
-            child.stdin.write(json.dumps(orders) + "\n")
-            child.stdin.flush()
-        except OSError:
-            child.wait(timeout=10)  # it ended at once; the caller sees its exit code
-        yield child, answers
-    except KeyboardInterrupt:
-        patience = 1.0
-        raise
-    finally:
-        with suppress(OSError):
-            child.stdin.close()
-        try:
-            child.wait(timeout=patience)
-        except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            child.kill()
-            child.wait()
-        listener.join(timeout=2)
-
-
 def crashed(code: int) -> dict[str, Any]:
-    reason = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     return {
         "event": "finished",
         "status": "failed",
         "kind": "BotzError",
-        "message": f"the physics process ended unexpectedly ({reason}); the recording up to there is kept",
+        "message": f"the physics process ended unexpectedly ({how_it_ended(code)}); the recording up to there is kept",
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from botz.scenario.kinematics import KinematicsScenario, WheeledRobot
 from botz.scenario.schema import ScenarioBase, Strict
+from botz.scenario.soccer import SoccerRobot, SoccerScenario
 from botz.scenario.vehicle import Vehicle, VehicleScenario
 
 
@@ -19,5 +20,6 @@ class Family:
 FAMILIES: dict[str, Family] = {
     "kinematics": Family(KinematicsScenario, WheeledRobot, "wheeled robots, kinematics"),
     "vehicle": Family(VehicleScenario, Vehicle, "vehicles on rough ground"),
+    "soccer": Family(SoccerScenario, SoccerRobot, "robot soccer"),
 }
 """By engine name: one name for family, engine, verification and benchmark."""

@@ -64,11 +64,15 @@ def absolute(path: Path) -> Path:
 
 
 def with_robots(scenario: Node) -> tuple[Node, dict[KeyPath, list[Problem]]]:
-    """Each robot laid over the robot file that it extends; what went wrong, by the robot's path."""
-    robots = scenario.get("robots")
+    """Each robot laid over what the scenario's robots have in common (`robot`), and that over the robot file that it
+    extends; what went wrong, by the robot's path."""
+    robots, common = scenario.get("robots"), scenario.get("robot")
     failed: dict[KeyPath, list[Problem]] = {}
     if robots is None or not isinstance(robots.value, dict):
         return scenario, failed
+    if common is not None and isinstance(common.value, dict):
+        scenario = scenario.without("robot")
+        robots = Node({name: merge(common, robot) for name, robot in robots.value.items()}, robots.place)
     engine = scenario.get("engine")
     placed: dict[str, Node] = {}
     for name, robot in robots.value.items():

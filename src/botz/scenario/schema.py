@@ -6,6 +6,7 @@ The models are strict and frozen: an unknown key is an error, and a checked scen
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
@@ -55,6 +56,33 @@ StepRate = Annotated[Hertz, DividesStep()]
 StepPeriod = Annotated[Seconds, DividesStep()]
 
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
+
+
+def with_common_parts(data: Any) -> Any:
+    """A robot's raw data with each of its wheels and motors laid over what they have in common."""
+    if not isinstance(data, dict):
+        return data
+    data = dict(data)
+    for each, common in COMMON_PARTS.items():
+        if isinstance(data.get(common), dict) and isinstance(data.get(each), dict):
+            data[each] = {name: _laid_over(data[common], one) for name, one in data[each].items()}
+    return data
+
+
+def _laid_over(common: Mapping[str, Any], own: Any) -> Any:
+    """The common keys with those of one wheel or motor on top; a mapping of another `type` replaces the common one."""
+    if not isinstance(own, Mapping):
+        return own
+    merged = dict(common)
+    for key, value in own.items():
+        below = merged.get(key)
+        alike = (
+            isinstance(below, Mapping)
+            and isinstance(value, Mapping)
+            and below.get("type") == value.get("type", below.get("type"))
+        )
+        merged[key] = _laid_over(below, value) if alike and isinstance(below, Mapping) else value
+    return merged
 
 
 class Strict(BaseModel):

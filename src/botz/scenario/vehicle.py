@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.schema import (
-    COMMON_PARTS,
     ByType,
     ConstantController,
     Controller,
@@ -21,6 +20,7 @@ from botz.scenario.schema import (
     TableController,
     TimeSettings,
     UserController,
+    with_common_parts,
 )
 from botz.scenario.terrain import FlatTerrain, Terrain
 from botz.scenario.tyre import Tyre
@@ -244,13 +244,7 @@ class Vehicle(Strict):
     @model_validator(mode="before")
     @classmethod
     def _common_parts(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        data = dict(data)
-        for each, common in COMMON_PARTS.items():
-            if isinstance(data.get(common), dict) and isinstance(data.get(each), dict):
-                data[each] = {name: _laid_over(data[common], one) for name, one in data[each].items()}
-        return data
+        return with_common_parts(data)
 
     @model_validator(mode="after")
     def _numbers_in_reach(self) -> Vehicle:
@@ -325,22 +319,6 @@ def _numbers(data: Any, path: Path) -> Iterator[tuple[Path, float]]:
             yield from _numbers(entry, (*path, key))
     elif isinstance(data, float):
         yield path, data
-
-
-def _laid_over(common: Mapping[str, Any], own: Any) -> Any:
-    """The common keys with those of one wheel or motor on top; a mapping of another `type` replaces the common one."""
-    if not isinstance(own, Mapping):
-        return own
-    merged = dict(common)
-    for key, value in own.items():
-        below = merged.get(key)
-        alike = (
-            isinstance(below, Mapping)
-            and isinstance(value, Mapping)
-            and below.get("type") == value.get("type", below.get("type"))
-        )
-        merged[key] = _laid_over(below, value) if alike and isinstance(below, Mapping) else value
-    return merged
 
 
 Attitude = Annotated[list[Radians], Field(min_length=3, max_length=3)]

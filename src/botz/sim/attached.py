@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from botz.engines.base import Channel, ChannelTable, command_numbers
+from botz.engines.base import Channel, ChannelTable, PoseView, command_numbers
 from botz.errors import BotzError, InputError, Problem
 from botz.scenario.names import closest
 from botz.sim.shared_memory import FINISHED, SLOTS_PER_ROBOT, W_PAUSE, W_STATUS, W_STOP, Segment
@@ -25,8 +25,10 @@ def describe_world(simulation: Simulation) -> dict[str, Any]:
         "engine": simulation.engine.name,
         "step_ns": simulation.step_ns,
         "channels": table(simulation.channels),
-        "robots": list(simulation.spec.robots),
-        "commands": {robot: simulation.engine.command_layout(robot) for robot in simulation.spec.robots},
+        "robots": list(simulation.engine.actors),
+        "commands": {robot: simulation.engine.command_layout(robot) for robot in simulation.engine.actors},
+        "poses": [[view.frame, view.pose] for view in simulation.engine.views if isinstance(view, PoseView)],
+        "about": simulation.engine.about(),
     }
 
 
@@ -44,6 +46,11 @@ class AttachedRun:
         self.scenario: str = description["scenario"]
         self.step_ns: int = description["step_ns"]
         self.robots: list[str] = description["robots"]
+        """What takes commands."""
+        self.poses: list[tuple[str, str]] = [(frame, channel) for frame, channel in description["poses"]]
+        """Moving frames and the channels of their poses."""
+        self.about: dict[str, Any] = description["about"]
+        """What the engine says of its world beside the channels."""
         self.channels = ChannelTable([Channel(n, u, d, tuple(c)) for n, u, d, c in description["channels"]])
         self._layouts: dict[str, list[tuple[str, int]]] = description["commands"]
         self._slots: dict[str, int] = {}

@@ -45,12 +45,12 @@ def main() -> None:
     try:
         simulation = Simulation(load_data(orders["scenario"], orders["name"]), seed=orders["seed"])
         commands = max(
-            sum(size for _, size in simulation.engine.command_layout(robot)) for robot in simulation.spec.robots
+            sum(size for _, size in simulation.engine.command_layout(robot)) for robot in simulation.engine.actors
         )
         segment = Segment.create(
             describe_world(simulation),
             width=simulation.channels.width,
-            robots=len(simulation.spec.robots),
+            robots=len(simulation.engine.actors),
             command_width=commands,
         )
         segments.append(segment)

@@ -114,7 +114,8 @@ class Simulation:
         if inputs is not None and not isinstance(inputs, Mapping):
             raise InputError(f"inputs is a mapping of robots to commands, not {inputs!r}")
         for robot, command in (inputs or {}).items():
-            self._check_robot(robot)
+            if robot not in self.engine.actors:
+                raise InputError(Problem(f"no robot {robot!r}{closest(robot, self.engine.actors)}"))
             self.apply(robot, command, "caller")
             self._by_hand.add(robot)
         end = self.step_number + int(n)
@@ -323,7 +324,7 @@ class Simulation:
         ):  # fmt: skip
             raise InputError("this snapshot is of another scenario: its state has other parts or sizes")
         named = {*snapshot.driven_by_hand, *dict(snapshot.deadlines)}
-        if not named <= set(self.spec.robots) or set(snapshot.controllers) - set(self.spec.controllers):
+        if not named <= set(self.engine.actors) or set(snapshot.controllers) - set(self.spec.controllers):
             raise InputError("this snapshot is of another scenario: it has other robots or controllers")
         for name in self._controllers:
             if snapshot.controllers.get(name) is None:

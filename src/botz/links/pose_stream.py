@@ -1,0 +1,247 @@
+"""The one pose stream: where everything is, over TCP, for viewers on any machine. Read-only.
+
+Nobody who connects can hold anything up. A viewer that reads slowly misses whole frames, one that stops reading is
+dropped, and what a viewer sends is thrown away.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from math import cos, sin
+
+import numpy as np
+
+from botz.errors import BotzError
+from botz.links.pose_client import MAGIC, NUMBERS_PER_POSE, PREFIX, STEP, VERSION
+from botz.scenario.links import PoseLink, host_and_port
+from botz.sim.attached import AttachedRun
+
+EXTRAS = ("match/score", "*/playing")
+"""Channels that a viewer wants beside the poses, where an engine has them."""
+MOST_CLIENTS = 16
+ACCEPTED_AT_ONCE = 8
+LARGEST_INPUT = 1 << 16
+"""Bytes that a viewer may send before it is dropped: it has nothing to say."""
+SEND_BUFFER = 1 << 15
+"""Asked of the system for each viewer: small, so that a slow one sees the present and not a long queue of the past. Two
+frames have room in any case."""
+STALLED_SECONDS = 10.0
+"""A viewer that takes nothing for so long is dropped."""
+RETRY_SECONDS = 0.02
+"""When a message that was taken only in part is tried again, at low rates."""
+
+
+@dataclass
+class Viewer:
+    """One connection and what it has not taken yet."""
+
+    socket: socket.socket
+    rest: memoryview
+    moved: float
+    """When it last took something [s]."""
+    received: int = 0
+
+
+@dataclass
+class Layout:
+    """Where poses and extra numbers lie in a row of channels."""
+
+    poses: list[tuple[int, int]] = field(default_factory=list)
+    """First index and number of components of each pose."""
+    extras: list[slice] = field(default_factory=list)
+
+    @property
+    def frame_bytes(self) -> int:
+        extras = sum(part.stop - part.start for part in self.extras)
+        return STEP.size + 8 * (1 + NUMBERS_PER_POSE * len(self.poses) + extras)
+
+    def numbers(self, seconds: float, row: np.ndarray) -> np.ndarray:
+        """A frame's floats: the time, seven numbers a pose, the extras."""
+        values = [seconds]
+        for start, size in self.poses:
+            if size == 3:  # on the plane: lifted to z = 0, turned about z
+                x, y, heading = (float(value) for value in row[start : start + 3])
+                values += [x, y, 0.0, cos(0.5 * heading), 0.0, 0.0, sin(0.5 * heading)]
+            else:
+                values += row[start : start + NUMBERS_PER_POSE].tolist()
+        for part in self.extras:
+            values += row[part].tolist()
+        return np.array(values, dtype="<f8")
+
+
+class PoseStream:
+    """Serves the poses of a run at `settings.listen`, `settings.rate` times a second of real time.
+
+    Driven from outside: `receive()` when one of `sockets` is readable, `send_if_due(now)` at `next_due()`; times are
+    those of `time.perf_counter()`. Neither ever waits.
+    """
+
+    def __init__(self, run: AttachedRun, settings: PoseLink):
+        self._run = run
+        self._period = 1.0 / settings.rate
+        self._due = time.perf_counter()
+        self._viewers: list[Viewer] = []
+        self._counts = dict.fromkeys(("clients", "refused_clients", "dropped_clients", "frames", "skipped_frames"), 0)
+        self._layout, self._header = described(run, settings)
+        self._listener = listening(settings.listen)
+        host, port = self._listener.getsockname()
+        self.address = f"{host}:{port}"
+
+    @property
+    def sockets(self) -> list[socket.socket]:
+        """To be watched for reading; changes as viewers come and go."""
+        return [self._listener, *(viewer.socket for viewer in self._viewers)]
+
+    def receive(self) -> None:
+        """Take in new viewers, and throw away what those that are there have sent."""
+        for viewer in list(self._viewers):
+            try:
+                data = viewer.socket.recv(1 << 14)
+            except BlockingIOError:
+                continue
+            except OSError:
+                data = b""
+            viewer.received += len(data)
+            if not data:
+                self._drop(viewer, counted=False)
+            elif viewer.received > LARGEST_INPUT:
+                self._drop(viewer)
+        for _ in range(ACCEPTED_AT_ONCE):
+            try:
+                connection, _address = self._listener.accept()
+            except OSError:  # nobody waits any more, one left while it waited, or the system has no room for another
+                return
+            self._welcome(connection)
+
+    def _welcome(self, connection: socket.socket) -> None:
+        if len(self._viewers) >= MOST_CLIENTS:
+            self._counts["refused_clients"] += 1
+            connection.close()
+            return
+        self._counts["clients"] += 1
+        connection.setblocking(False)
+        viewer = Viewer(connection, memoryview(self._header), time.perf_counter())
+        self._viewers.append(viewer)
+        try:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, max(SEND_BUFFER, 2 * self._layout.frame_bytes))
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError:
+            self._drop(viewer, counted=False)
+            return
+        self._flush(viewer, viewer.moved)
+
+    @property
+    def unsent(self) -> bool:
+        """Whether a viewer has taken a message only in part."""
+        return any(viewer.rest for viewer in self._viewers)
+
+    def next_due(self) -> float:
+        """When `send_if_due` has something to do."""
+        return min(self._due, time.perf_counter() + RETRY_SECONDS) if self.unsent else self._due
+
+    def send_if_due(self, now: float) -> None:
+        if now < self._due:
+            for viewer in [viewer for viewer in self._viewers if viewer.rest]:
+                self._flush(viewer, now)
+            return
+        self._due += self._period
+        if self._due <= now:  # behind by more than a frame: go on from here, not through what was missed
+            self._due = now + self._period
+        if self._viewers:
+            self._send(now)
+
+    def _send(self, now: float) -> None:
+        frame = self._frame()
+        for viewer in list(self._viewers):
+            if viewer.rest and not self._flush(viewer, now):
+                continue
+            if viewer.rest:
+                self._counts["skipped_frames"] += 1
+                continue
+            viewer.rest, viewer.moved = memoryview(frame), now
+            if self._flush(viewer, now):
+                self._counts["frames"] += 1
+
+    def _frame(self) -> bytes:
+        step, row = self._run.latest()
+        return STEP.pack(step) + self._layout.numbers(step * self._run.step_ns * 1e-9, row).tobytes()
+
+    def _flush(self, viewer: Viewer, now: float) -> bool:
+        """Send what the system takes of a viewer's rest; False where the viewer has been dropped."""
+        try:
+            sent = viewer.socket.send(viewer.rest)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self._drop(viewer)
+            return False
+        if sent:
+            viewer.rest = viewer.rest[sent:]
+            viewer.moved = now
+        elif now - viewer.moved > STALLED_SECONDS:
+            self._drop(viewer)
+            return False
+        return True
+
+    def _drop(self, viewer: Viewer, *, counted: bool = True) -> None:
+        self._viewers.remove(viewer)
+        viewer.socket.close()
+        self._counts["dropped_clients"] += counted
+
+    def counters(self) -> dict[str, int]:
+        """Viewers that came, were turned away and were dropped; frames sent, and skipped because one was slow."""
+        return dict(self._counts)
+
+    def close(self) -> None:
+        """End, with the last state as the last frame for those who can take it."""
+        with suppress(BotzError):
+            if self._viewers:
+                self._send(time.perf_counter())
+        for viewer in self._viewers:
+            viewer.socket.close()
+        self._viewers.clear()
+        self._listener.close()
+
+
+def described(run: AttachedRun, settings: PoseLink) -> tuple[Layout, bytes]:
+    """Where the stream's numbers come from, and the first message, which says what they are."""
+    layout = Layout()
+    for _, channel in run.poses:
+        part = run.channels.slices[channel]
+        layout.poses.append((part.start, part.stop - part.start))
+    extras = [channel for channel in run.channels if any(fnmatchcase(channel.name, name) for name in EXTRAS)]
+    layout.extras = [run.channels.slices[channel.name] for channel in extras]
+    text = json.dumps(
+        {
+            "scenario": run.scenario,
+            "engine": run.segment.descriptor["engine"],
+            "step_ns": run.step_ns,
+            "rate": settings.rate,
+            "frames": [frame for frame, _ in run.poses],
+            "extras": [[channel.name, list(channel.components)] for channel in extras],
+            "about": run.about,
+        }
+    ).encode()
+    return layout, PREFIX.pack(MAGIC, VERSION, len(text)) + text
+
+
+def listening(address: str) -> socket.socket:
+    """A TCP socket that listens and never waits."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # on Windows SO_REUSEADDR would share the port with another program
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(host_and_port(address))
+        listener.listen(MOST_CLIENTS)
+        listener.setblocking(False)
+    except OSError:
+        listener.close()
+        raise
+    return listener

@@ -1,0 +1,198 @@
+"""What the links for teams share: a UDP socket that anybody may send anything to.
+
+Whatever arrives, a turn does a bounded amount of work, nothing that a packet contains ends the link, and what is
+ignored is counted and logged at most once a second.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import math
+import socket
+import time
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from botz.errors import BotzError, InputError, Problem
+from botz.scenario.links import host_and_port
+from botz.sim.attached import AttachedRun
+
+PACKETS_A_TURN = 256
+SECONDS_A_TURN = 0.002
+"""A turn ends at whichever comes first, so that a flood leaves time for what is to be sent."""
+LOG_PERIOD = 1.0
+"""Shortest time between two log lines of a link [s]."""
+SMALLEST_LIMIT = 4096
+BYTES_A_ROBOT = 128
+"""A packet longer than this for each robot says nothing useful: the league's longest entry for a robot has 72 bytes."""
+WILD = 100.0
+"""Times a robot's largest voltage or speed: what lies beyond is an error, not a wish for full power."""
+REASONS = ("malformed", "too_long", "unknown_robot", "out_of_range", "refused", "unread")
+"""Why something was ignored: it could not be read; it was too long or named too many robots; it named none that plays
+here; a number was not finite or beyond all bounds; the run would not take it; the system could not
+hand it over."""
+
+logger = logging.getLogger("botz")
+
+
+class Player(NamedTuple):
+    """A robot as the links see it."""
+
+    name: str
+    team: str
+    number: int
+    max_voltage: float
+    max_speed: float
+
+
+def players(run: AttachedRun) -> list[Player]:
+    return [
+        Player(name, about["team"], about["id"], about["max_voltage"], about["max_speed"])
+        for name, about in run.about["robots"].items()
+    ]
+
+
+def within(value: float, bound: float) -> bool:
+    """Whether −bound <= value <= bound; a NaN is not."""
+    return -bound <= value <= bound
+
+
+class Complaints:
+    """Counts what was ignored and says so at a bounded rate, the newest case as the example."""
+
+    def __init__(self, link: str, reasons: tuple[str, ...]):
+        self.link = link
+        self.counts = dict.fromkeys(reasons, 0)
+        self._logged = dict(self.counts)
+        self._next_line = -math.inf
+        self._example: tuple[str, tuple[object, ...]] | None = None
+
+    def add(self, reason: str, example: str, *details: object) -> None:
+        """`example` is filled in with `details` only when a line is written: a flood costs no formatting."""
+        self.counts[reason] += 1
+        self._example = (example, details)
+        self.log_if_due(time.perf_counter())
+
+    def due(self) -> float | None:
+        """When a line is to be written, if there is something to say."""
+        return None if self._example is None else self._next_line
+
+    def log_if_due(self, now: float, *, last: bool = False) -> None:
+        if self._example is None or (now < self._next_line and not last):
+            return
+        new = [f"{count - self._logged[r]} {r}" for r, count in self.counts.items() if count > self._logged[r]]
+        text, details = self._example
+        logger.warning("%s: ignored %s; the last: %s", self.link, ", ".join(new), text % details if details else text)
+        self._logged = dict(self.counts)
+        self._example = None
+        self._next_line = now + LOG_PERIOD
+
+
+class TeamLink(ABC):
+    """A link that takes commands for robots as UDP packets.
+
+    It is driven from outside: `receive()` when one of `sockets` is readable, `send_if_due(now)` at `next_due()`; times
+    are those of `time.perf_counter()`. Neither ever waits.
+    """
+
+    kind: str
+    """What it is called in messages and, under `links`, in a scenario."""
+
+    def __init__(self, run: AttachedRun, listen: str, *, reasons: tuple[str, ...] = ()):
+        self._run = run
+        self.players = players(run)
+        self._longest = max(SMALLEST_LIMIT, BYTES_A_ROBOT * len(self.players))
+        self._socket = self._bound(listen)
+        host, port = self._socket.getsockname()
+        self.address = f"{host}:{port}"
+        """Where it really listens."""
+        self._complaints = Complaints(f"{self.kind} link at {self.address}", REASONS + reasons)
+        self._received = 0
+        self._passed_on = 0
+        self._sender: tuple[str, int] = ("", 0)
+        self._commands: dict[str, dict[str, float]] = {}
+        """The newest command of each robot in this turn: the physics would see no other."""
+
+    def _bound(self, listen: str) -> socket.socket:
+        opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # without it, on Windows, another program may take the port over
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+            opened.setblocking(False)
+            opened.bind(host_and_port(listen))
+        except OSError as error:
+            opened.close()
+            remedy = "choose an address of this machine and a free port; port 0 takes any"
+            problem = f"cannot listen at {listen} ({error.strerror or error}); {remedy}"
+            raise InputError(Problem(problem, key=f"links.{self.kind}.listen")) from error
+        return opened
+
+    @property
+    def sockets(self) -> list[socket.socket]:
+        """To be watched for reading."""
+        return [self._socket]
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def receive(self) -> None:
+        """Take what has arrived, up to the bounds of a turn; more is left for the next."""
+        until = time.perf_counter() + SECONDS_A_TURN
+        for _ in range(PACKETS_A_TURN):
+            if not self._receive_one() or time.perf_counter() >= until:
+                break
+        for name, command in self._commands.items():
+            self._pass_on(name, command)
+        self._commands.clear()
+
+    def _receive_one(self) -> bool:
+        """Take one packet; False where there is none."""
+        try:
+            data, self._sender = self._socket.recvfrom(self._longest + 1)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno != errno.EMSGSIZE:  # the interface went away, or the like
+                self._complaints.add("unread", "%s", error)
+                return False
+            data = bytes(self._longest + 1)  # Windows raises it where others cut the packet off
+        self._received += 1
+        if len(data) > self._longest:
+            self.ignore("too_long", "more than %d bytes", self._longest)
+        else:
+            self.take(data)
+        return True
+
+    @abstractmethod
+    def take(self, data: bytes) -> None:
+        """Understand one packet: `steer` robots, or `ignore` it. Raises nothing, whatever it contains."""
+
+    def steer(self, player: Player, command: dict[str, float]) -> None:
+        """Have a command passed on when the turn ends; it must have been checked."""
+        self._commands[player.name] = command
+
+    def _pass_on(self, actor: str, command: dict[str, float] | dict[str, tuple[float, ...]]) -> None:
+        try:
+            self._run.command(actor, command)
+            self._passed_on += 1
+        except BotzError as error:
+            self.ignore("refused", "%s: %s", actor, error)
+
+    def ignore(self, reason: str, example: str, *details: object) -> None:
+        self._complaints.add(reason, example + " (from %s:%d)", *details, *self._sender)
+
+    def next_due(self) -> float | None:
+        """When `send_if_due` has something to do; None while only a packet can change that."""
+        return self._complaints.due()
+
+    def send_if_due(self, now: float) -> None:
+        self._complaints.log_if_due(now)
+
+    def counters(self) -> dict[str, int]:
+        """Packets received, commands passed on to the run, and what was ignored by reason."""
+        return {"received": self._received, "passed_on": self._passed_on, **self._complaints.counts}
+
+    def close(self) -> None:
+        self._complaints.log_if_due(time.perf_counter(), last=True)
+        self._socket.close()

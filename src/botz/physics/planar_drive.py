@@ -1,0 +1,90 @@
+"""Differential-drive robots with two DC motors ([yamamoto2003] section 2): K e = M v̇ + B v, v = (v, ω).
+
+The source prints eq. 7 with a minus; with its own eqs. 4 to 6 the sign is plus, and friction slows the robot down. Eq. 8
+is then v̇ = −M⁻¹B v + M⁻¹K e, q̇ = T(θ) v. A robot moves along its heading only: its wheels do not slip.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from botz.frames import compiled, inlined, record, words
+
+DRIVE_FIELDS = words(
+    "half reach track radius_left radius_right mass_11 mass_12 mass_22 inverse_11 inverse_12 inverse_22 "
+    "drag_11 drag_12 drag_22 push_left push_right constant_left constant_right conductance_left conductance_right "
+    "limit_left limit_right gain"
+)
+"""Parameters: M, M⁻¹ and B of the robot (symmetric), and `push` = K_m/(R r), the force at a wheel's rim per volt."""
+STATE_FIELDS = words("x y heading speed turn angle_left angle_right cosine sine playing")
+"""Pose, v, ω, the wheels' angles, cos θ and sin θ of the pose, and whether the robot is in play (1) or taken out."""
+WORK_FIELDS = words("way_x way_y way_along start_x start_y start_heading start_cosine start_sine")
+"""Of the present step: its smooth displacement, and the pose that it started from."""
+
+ROBOT = record(**{name: np.float64 for name in (*DRIVE_FIELDS, *STATE_FIELDS, *WORK_FIELDS)})
+
+
+@inlined
+def wheel_speeds(robot, v, w):  # -> ω_left, ω_right
+    """Inverse of eq. 1: ω_d = (v + ω b/2)/r_d, ω_e = (v − ω b/2)/r_e."""
+    side = 0.5 * robot.track * w
+    return (v - side) / robot.radius_left, (v + side) / robot.radius_right
+
+
+@compiled
+def applied_voltages(
+    robot,
+    # inputs
+    volt_left, volt_right, speed_left, speed_right, by_speed,
+    # state in
+    v, w,
+):  # fmt: skip  -> e_left, e_right
+    """The commanded voltages within the driver's limits, or those that make the wheels follow the commanded speeds.
+
+    Speed control gives the voltages that hold the speeds in steady motion, e = K⁻¹B v, and a gain on what is missing.
+    """
+    if by_speed != 0.0:
+        rim_left, rim_right = robot.radius_left * speed_left, robot.radius_right * speed_right
+        v_wanted, w_wanted = 0.5 * (rim_left + rim_right), (rim_right - rim_left) / robot.track
+        force = robot.drag_11 * v_wanted + robot.drag_12 * w_wanted
+        couple = (robot.drag_12 * v_wanted + robot.drag_22 * w_wanted) * 2.0 / robot.track
+        now_left, now_right = wheel_speeds(robot, v, w)
+        volt_left = 0.5 * (force - couple) / robot.push_left
+        volt_right = 0.5 * (force + couple) / robot.push_right
+        volt_left += robot.gain * robot.constant_left * (speed_left - now_left)
+        volt_right += robot.gain * robot.constant_right * (speed_right - now_right)
+    return (
+        min(max(volt_left, -robot.limit_left), robot.limit_left),
+        min(max(volt_right, -robot.limit_right), robot.limit_right),
+    )
+
+
+@inlined
+def motor_force(robot, e_left, e_right):  # -> K e: force along the heading [N], torque [N·m]
+    left, right = robot.push_left * e_left, robot.push_right * e_right
+    return left + right, 0.5 * robot.track * (right - left)
+
+
+@inlined
+def drag_force(robot, v, w):  # -> B v
+    """Friction of robot and motors, and the braking by the motors' back-EMF."""
+    return robot.drag_11 * v + robot.drag_12 * w, robot.drag_12 * v + robot.drag_22 * w
+
+
+@inlined
+def acceleration(robot, force, torque):  # -> M⁻¹ f
+    return (
+        robot.inverse_11 * force + robot.inverse_12 * torque,
+        robot.inverse_12 * force + robot.inverse_22 * torque,
+    )
+
+
+@inlined
+def kinetic_energy(robot, v, w):
+    """½ vᵀ M v: body, wheels and rotors [J]."""
+    return 0.5 * (robot.mass_11 * v * v + robot.mass_22 * w * w) + robot.mass_12 * v * w
+
+
+@inlined
+def place(robot, x, y, heading, cosine, sine):
+    robot.x, robot.y, robot.heading, robot.cosine, robot.sine = x, y, heading, cosine, sine

@@ -1,0 +1,139 @@
+"""How programs outside reach a run that is served: addresses, rates and the camera."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from botz.scenario.misfits import Misfits
+from botz.scenario.schema import Strict
+from botz.scenario.units import Hertz, Metres, Number, PerSecond, Radians, Seconds, show
+
+
+def _address(value: Any) -> Any:
+    """`127.0.0.1:20011`, checked; numbers only, so that no name has to be looked up while a match runs."""
+    needed = 'needs an IPv4 address and a port, as "127.0.0.1:20011"'
+    if not isinstance(value, str):
+        raise ValueError(f"{needed}, not {show(value)}")
+    host, colon, port = value.rpartition(":")
+    try:
+        ipaddress.IPv4Address(host)
+    except ValueError:
+        raise ValueError(f"{needed}, not {show(value)}") from None
+    if not colon or not (port.isascii() and port.isdecimal()) or int(port) > 65535:
+        raise ValueError(f"{needed}, not {show(value)}; a port is a number from 0 (any free one) to 65535")
+    return value
+
+
+def _interface(value: Any) -> Any:
+    try:
+        return str(ipaddress.IPv4Address(value)) if isinstance(value, str) else _address(value)
+    except ValueError:
+        raise ValueError(f"needs the IPv4 address of a network interface, not {show(value)}") from None
+
+
+Address = Annotated[
+    str, BeforeValidator(_address), WithJsonSchema({"type": "string", "pattern": r"^\d+\.\d+\.\d+\.\d+:\d+$"})
+]
+Interface = Annotated[
+    str, BeforeValidator(_interface), WithJsonSchema({"type": "string", "pattern": r"^\d+\.\d+\.\d+\.\d+$"})
+]
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host, int(port)
+
+
+class PoseLink(Strict):
+    """Where everything is, for viewers on other machines: read-only, over TCP."""
+
+    listen: Address = "127.0.0.1:20014"
+    """Address and port at which viewers connect."""
+    rate: Hertz = Field(default=50.0, gt=0, le=1000)
+    """Frames per second of real time."""
+
+
+class LeagueLink(Strict):
+    """The league simulators' messages over UDP: vision out, commands and replacements in."""
+
+    vision: Address = "224.0.0.1:10002"
+    """Where the state of the game goes; a multicast group by default."""
+    interface: Interface = "127.0.0.1"
+    """Network interface out of which the multicast goes; loopback keeps it on this machine."""
+    listen: Address = "127.0.0.1:20011"
+    """Where commands and replacements are taken; 0.0.0.0 for all interfaces."""
+    rate: Hertz = Field(default=60.0, gt=0, le=1000)
+    """Vision messages per second of real time."""
+
+
+class VoltageLink(Strict):
+    """Motor voltages as JSON over UDP."""
+
+    listen: Address = "127.0.0.1:20012"
+    """Where voltages are taken."""
+
+
+class Camera(Strict):
+    """A camera above the field that looks straight down, and how its images are spoilt."""
+
+    position: Annotated[list[Metres], Field(min_length=3, max_length=3)] = [0.0, 0.0, 2.0]
+    """Of the lens: x, y and height above the ground [m]."""
+    view: Metres = Field(default=1.80, gt=0, le=1e4)
+    """How much of the ground the width of the image shows [m]."""
+    turn: Radians = 0.0
+    """Turn of the image about the vertical: at 0 the field's +x points right and +y up [rad]."""
+    size: Annotated[list[int], Field(min_length=2, max_length=2)] = [640, 480]
+    """Width and height of the image [pixels]."""
+    period: Seconds = Field(default=0.030, gt=0, le=10)
+    """Time between two images [s]."""
+    distortion: Number = Field(default=0.0, ge=-0.3, le=0.3)
+    """Radial distortion of the lens: a point at distance r from the middle (1 at the image's half width) is seen at
+    r (1 + k r²)."""
+    noise: Number = Field(default=0.0, ge=0, le=100)
+    """Standard deviation of each pixel's colours, of 255."""
+    blur: Number = Field(default=0.0, ge=0, le=20)
+    """Standard deviation of the blur [pixels]."""
+    drift: Number = Field(default=0.0, ge=0, le=0.5)
+    """How far the brightness wanders from 1, as a share of it."""
+    drift_rate: PerSecond = Field(default=0.2, gt=0, le=10)
+    """How fast it wanders [1/s]."""
+    latency: Seconds = Field(default=0.0, ge=0, le=5)
+    """How late an image is sent [s]."""
+    drop: Number = Field(default=0.0, ge=0, le=1)
+    """Share of the images that are lost."""
+
+    @model_validator(mode="after")
+    def _sizes(self) -> Camera:
+        found = [
+            (("size", index), f"{pixels} pixels; from 16 to 4096")
+            for index, pixels in enumerate(self.size)
+            if not 16 <= pixels <= 4096
+        ]
+        if self.position[2] <= 0:
+            found.append((("position", 2), f"a lens {self.position[2]:g} m high sees no field; give its height"))
+        if found:
+            raise Misfits(found)
+        return self
+
+
+class CameraLink(Camera):
+    """The camera, and where its images are sent: over TCP, the empty field first and then what changed."""
+
+    listen: Address = "127.0.0.1:20013"
+    """Address and port at which clients connect."""
+
+
+class SoccerLinks(Strict):
+    """What `botz run --serve` opens; null leaves one out."""
+
+    league: LeagueLink | None = LeagueLink()
+    """The league simulators' messages."""
+    voltage: VoltageLink | None = VoltageLink()
+    """Motor voltages."""
+    camera: CameraLink | None = CameraLink()
+    """Images of the field."""
+    poses: PoseLink | None = PoseLink()
+    """Where everything is."""
