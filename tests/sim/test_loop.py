@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from recordings import Kept
 
 from botz import Simulation, simulate
 from botz.sim import loop
+from botz.sim.attached import take_commands
 from botz.sim.clock import Lateness, RealTimeClock
 from botz.sim.loop import LoopHooks, run_loop
+from botz.sim.shared_memory import Segment
 from botz.sim.snapshots import decode
 
 COUNTER = """
@@ -164,13 +167,14 @@ def test_a_controller_is_called_exactly_at_its_rate(
     assert {(robot, source) for _, robot, _, source in kept.commands} <= {("duo", "mine")}
 
 
-def outside(*moments: tuple[int, dict[str, Any]]) -> Callable[[Simulation], None]:
+def outside(*moments: tuple[int, dict[str, Any]]) -> Callable[[Simulation], int]:
     """Commands from outside at certain steps."""
     waiting = list(moments)
 
-    def take(simulation: Simulation) -> None:
+    def take(simulation: Simulation) -> int:
         while waiting and simulation.step_number >= waiting[0][0]:
             simulation.apply_outside("duo", waiting.pop(0)[1], "test")
+        return 1 << 40
 
     return take
 
@@ -251,3 +255,37 @@ def test_a_clock_that_fell_far_behind_does_not_race(monkeypatch: pytest.MonkeyPa
     assert clock.wait_for(1400) == pytest.approx(3.0)
     assert clock.wait_for(1600) == 0.0 and now[0] == pytest.approx(103.8), "a long one is given up"
     assert clock.lateness.resynchronised == pytest.approx(3.0)
+
+
+def test_in_real_time_a_command_takes_effect_at_the_first_step_after_it_arrived():
+    clock = RealTimeClock(1.0, 0.01)
+    clock.start(100)
+    now, offset = time.monotonic(), time.monotonic() - time.perf_counter()
+    began = clock._start + offset
+    assert clock.first_step_after(int((began + 0.0501) * 1e9)) == 106
+    assert clock.first_step_after(int((began + 0.0499) * 1e9)) == 105
+    assert clock.first_step_after(int((now - 10.0) * 1e9)) == 100, "what came during a pause acts at once"
+
+
+def test_a_command_that_came_later_than_the_present_step_waits_for_its_own(scenario_file: ScenarioFile):
+    """A run that is behind must not let commands act before they were given."""
+    simulation = Simulation(scenario_file())
+    width = sum(size for _, size in simulation.engine.command_layout("duo"))
+    segment = Segment.create({}, width=1, robots=1, command_width=width)
+    try:
+        clock = RealTimeClock(1.0, simulation.step_ns * 1e-9)
+        clock.start(0)
+        clock._start -= 0.5  # half a second behind
+        seen = np.zeros(len(segment.slot_words), dtype=np.int64)
+        refused: list[str] = []
+        take = take_commands(segment, seen, refused.append, clock)
+        segment.send(segment.claim_slot(0), np.array([1.0, 2.0]))
+        ahead = take(simulation)
+        due = clock.first_step_after(int(segment.slot_words[0, 2]))
+        assert ahead == due >= 500
+        simulation.step(n=due)
+        before = simulation.engine.inputs.tolist()
+        take(simulation)
+        assert simulation.engine.inputs[:2].tolist() == [1.0, 2.0] != before[:2] and not refused
+    finally:
+        segment.unlink()

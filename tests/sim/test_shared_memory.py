@@ -170,13 +170,15 @@ def test_commands_arrive_once_whole_and_in_order():
     assert (first // SLOTS_PER_ROBOT, second // SLOTS_PER_ROBOT) == (1, 0)
     segment.send(first, np.array([1.0, 2.0, 3.0]))
     segment.send(second, np.array([4.0, 5.0]))
-    [(slot_a, a), (slot_b, b)] = segment.receive(seen)
+    assert not segment.taken(first)
+    [(_, slot_a, a), (_, slot_b, b)] = segment.receive(seen)
+    assert segment.taken(first)
     assert (slot_a, a.tolist()) == (first, [1.0, 2.0, 3.0])
     assert slot_b == second and b[:2].tolist() == [4.0, 5.0] and np.isnan(b[2])
     assert segment.receive(seen) == []
     segment.send(first, np.array([6.0, 6.0, 6.0]))
     segment.send(first, np.array([7.0, 7.0, 7.0]))
-    assert [values.tolist() for _, values in segment.receive(seen)] == [[7.0, 7.0, 7.0]], "the latest counts"
+    assert [values.tolist() for _, _, values in segment.receive(seen)] == [[7.0, 7.0, 7.0]], "the latest counts"
 
 
 def test_slots_are_claimed_released_and_taken_from_the_dead():

@@ -193,9 +193,10 @@ def robot_wall_gap(field, robot):
     gap = min(gap, DIAGONAL * (field.corner - abs(robot.x) - abs(robot.y) - robot.half * (along + across)))
     for k in range(4):
         mx, my = 1.0 - 2.0 * (k % 2), 1.0 - 2.0 * (k // 2)
-        wall, _, _, _ = goal_wall_gap(
-            field.end, field.post, mx * robot.x, my * robot.y, robot.half, mx * robot.cosine, my * robot.sine
-        )
+        x, y = mx * robot.x, my * robot.y
+        if max(field.end - x, field.post - y) - extent >= gap:
+            continue  # it is at least that far from this wall
+        wall, _, _, _ = goal_wall_gap(field.end, field.post, x, y, robot.half, mx * robot.cosine, my * robot.sine)
         gap = min(gap, wall)
     return gap
 
@@ -247,6 +248,8 @@ def robot_at_walls(field, robots, bodies, match, contacts, coefficients, resting
         if DIAGONAL * (field.corner - x - y - diagonal) < within:
             plane(robots, bodies, match, contacts, coefficients, resting, i, -DIAGONAL * mx, -DIAGONAL * my,
                   DIAGONAL * (field.corner - x - y), within)  # fmt: skip
+        if max(field.end - x, field.post - y) - extent >= within:
+            continue
         gap, count, nx, ny, px, py, gap_p, qx, qy, gap_q = square_at_goal_wall(
             field.end, field.post, x, y, half, mx * c, my * s
         )

@@ -21,11 +21,14 @@ from botz.engines.soccer_rows import observe_row
 from botz.frames import compiled
 from botz.physics.impact import (
     WALL,
+    coupling,
     face_impact,
+    friction_impulse,
     gap_rate,
     normal_speed,
     predicted_gap,
     push_apart,
+    resting_impulses,
     rigid_impact,
     sphere_impact,
 )
@@ -36,6 +39,7 @@ from botz.physics.planar_drive import (
     kinetic_energy,
     motor_force,
     place,
+    turned,
 )
 
 ROUNDING = 1e-12
@@ -46,6 +50,8 @@ NUDGE = 0.03
 """Largest overlap that is undone by moving a body, as a share of the distance within which bodies are near. Overlaps
 come from the curvature of ways within a step and are far smaller; above it the body stays where it was for the step."""
 ATTEMPTS = 5
+FINEST = 1e-10
+"""Approach speeds below this count as none [m/s]."""
 MOST_PARTS = 400
 """Parts of a step; a body so fast that it needs more has no physical meaning."""
 
@@ -83,11 +89,10 @@ def drive_euler(robot, body, match, inputs, at, h):
 @compiled
 def drive_rk4(robot, body, match, inputs, at, h):
     """Eq. 8, speeds and pose, by the classical Runge-Kutta method."""
-    v0, w0, heading = body.u0, body.u1, robot.heading
+    v0, w0 = body.u0, body.u1
     v, w, c, s = v0, w0, robot.cosine, robot.sine
     sum_v = sum_w = sum_x = sum_y = sum_dv = sum_dw = 0.0
     force_sum = torque_sum = drag_sum = drag_torque_sum = 0.0
-    turned = 0.0
     for stage in range(4):
         weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
         e_left, e_right = applied_voltages(
@@ -103,9 +108,8 @@ def drive_rk4(robot, body, match, inputs, at, h):
         drag_sum, drag_torque_sum = drag_sum + weight * drag, drag_torque_sum + weight * drag_torque
         if stage < 3:
             ahead = h if stage == 2 else 0.5 * h
-            turned = ahead * w
+            c, s = turned(robot.cosine, robot.sine, robot.heading, ahead * w)
             v, w = v0 + ahead * dv, w0 + ahead * dw
-            c, s = cos(heading + turned), sin(heading + turned)
     body.u0, body.u1 = v0 + h * sum_dv, w0 + h * sum_dw
     mean_v, mean_w = 0.5 * (v0 + body.u0), 0.5 * (w0 + body.u1)
     match.motors += h * (force_sum * mean_v + torque_sum * mean_w)
@@ -185,7 +189,54 @@ def impact(field, robots, bodies, match, contacts, k, time):
 
 
 @compiled
-def resolve(field, robots, bodies, match, contacts, h):
+def settle(bodies, match, contacts, system, now, h):
+    """Contacts that hardly approach, all at once: bodies that lean on each other come to rest together.
+
+    No contact may close more than its gap in the rest of the step, v_n ≥ −gap/τ; the impulses that this takes lower the
+    energy, since gaps are not negative. Friction follows from them and moves the bodies along their faces, after which
+    the normal impulses are put right once more.
+    """
+    most = system.shape[1]
+    speeds, impulses, numbers = system[2 * most], system[2 * most + 1], system[2 * most + 2]
+    left = h - now
+    count = 0
+    for k in range(match.contacts):
+        contact = contacts[k]
+        speed, gap = normal_speed(bodies, contact), max(predicted_gap(bodies, contact, now), 0.0)
+        if count == most or contact.inverse_mass <= 0.0 or speed < -contact.resting or gap > contact.resting * left:
+            continue
+        # In the order of their speeds, not of their numbers: sums then come out alike in a mirrored match.
+        at = count
+        while at > 0 and speeds[at - 1] > speed:
+            speeds[at], numbers[at] = speeds[at - 1], numbers[at - 1]
+            at -= 1
+        speeds[at], numbers[at] = speed, k
+        count += 1
+    for a in range(count):
+        one = contacts[int(numbers[a])]
+        system[a, a] = one.inverse_mass
+        for b in range(a):
+            system[a, b] = system[b, a] = coupling(bodies, one, contacts[int(numbers[b])])
+    for turn in range(2):
+        for a in range(count):
+            contact = contacts[int(numbers[a])]
+            gap = max(predicted_gap(bodies, contact, now), 0.0)
+            speeds[a] = normal_speed(bodies, contact) + gap / left
+        resting_impulses(count, system, speeds, impulses, system[2 * most + 3], system[most:], FINEST)
+        for a in range(count):
+            impulse = impulses[a]
+            if impulse <= 0.0:
+                continue
+            contact = contacts[int(numbers[a])]
+            before = normal_speed(bodies, contact)
+            push_apart(bodies, contact, impulse, now, False, True)
+            match.lost -= 0.5 * impulse * (before + normal_speed(bodies, contact))
+            if turn == 0:
+                match.lost += friction_impulse(bodies, contact, impulse, now)
+
+
+@compiled
+def resolve(field, robots, bodies, match, contacts, system, h):
     """Impacts in the order of their times, with the geometry of the step's beginning.
 
     Bodies move at their old speeds until they touch and at the new ones afterwards. The order depends on times and
@@ -208,7 +259,10 @@ def resolve(field, robots, bodies, match, contacts, h):
             return
         now = when
         contact = contacts[chosen]
-        if normal_speed(bodies, contact) < 0.0:
+        approach = normal_speed(bodies, contact)
+        if -contact.resting <= approach < 0.0 and field.model != SPHERES:
+            settle(bodies, match, contacts, system, now, h)
+        elif approach < 0.0:
             impact(field, robots, bodies, match, contacts, chosen, now)
         if contact.inverse_mass <= 0.0:
             contacts[chosen].gap = 1e9  # neither can give way: what is left to do, the check afterwards does
@@ -252,21 +306,20 @@ def move(robots, bodies, match, method, h):
         robot, body = robots[i], bodies[i]
         if robot.playing == 0.0:
             continue
-        along, turned = body.way0, body.way1
-        if along == 0.0 and turned == 0.0:
+        along, turn = body.way0, body.way1
+        if along == 0.0 and turn == 0.0:
             continue
-        side = 0.5 * robot.track * turned
+        side = 0.5 * robot.track * turn
         robot.angle_left += (along - side) / robot.radius_left
         robot.angle_right += (along + side) / robot.radius_right
-        heading = robot.heading + turned
-        c, s = cos(heading), sin(heading)
+        c, s = turned(robot.cosine, robot.sine, robot.heading, turn)
         if method == EULER:
             x, y = along * 0.5 * (robot.cosine + c), along * 0.5 * (robot.sine + s)
         else:
             extra = along - robot.way_along
             x = robot.way_x + extra * 0.5 * (robot.cosine + c)
             y = robot.way_y + extra * 0.5 * (robot.sine + s)
-        place(robot, robot.x + x, robot.y + y, heading, c, s)
+        place(robot, robot.x + x, robot.y + y, robot.heading + turn, c, s)
 
 
 @compiled
@@ -353,16 +406,14 @@ def separate(field, coefficients, robots, bodies, match, contacts, near, resting
 
 @compiled
 def deepest_contact(field, robots, bodies, match, contacts, h):
-    """Of those just collected, with impacts at all that approach; −1 where there is none."""
-    deepest = -1
-    for _ in range(4):
-        chosen, fastest = -1, -1e-9
-        for k in range(match.contacts):
-            speed = normal_speed(bodies, contacts[k])
-            if contacts[k].gap < 0.0 and speed < fastest and contacts[k].inverse_mass > 0.0:
-                chosen, fastest = k, speed
-        if chosen < 0:
-            break
+    """Of those just collected, after an impact at the one that approaches fastest; −1 where there is none. What comes
+    slowly is left to the next step."""
+    chosen, fastest, deepest = -1, -1e-3, -1
+    for k in range(match.contacts):
+        speed = normal_speed(bodies, contacts[k])
+        if contacts[k].gap < 0.0 and speed < fastest and contacts[k].inverse_mass > 0.0:
+            chosen, fastest = k, speed
+    if chosen >= 0:
         impact(field, robots, bodies, match, contacts, chosen, h)
     for k in range(match.contacts):
         if contacts[k].gap < 0.0 and (deepest < 0 or contacts[k].gap < contacts[deepest].gap):
@@ -385,7 +436,7 @@ def fastest_point(robots, bodies):
 
 @compiled
 def step_part(
-    field, coefficients, robots, bodies, match, contacts, near, pairs, cells, resting, margin, method, inputs, h
+    field, coefficients, robots, bodies, match, contacts, near, pairs, cells, system, resting, margin, method, inputs, h
 ):  # fmt: skip
     begin_step(field, robots, bodies, match)
     ball = len(robots)
@@ -405,7 +456,7 @@ def step_part(
         find_neighbours(field, robots, match, pairs, cells, max(margin, within))
     collect(field, coefficients, robots, bodies, match, contacts, near, pairs, resting, within)
     if match.contacts > 0:
-        resolve(field, robots, bodies, match, contacts, h)
+        resolve(field, robots, bodies, match, contacts, system, h)
     move(robots, bodies, match, method, h)
     if match.near > 0:
         after, of_robots = fastest_way(robots, bodies)
@@ -481,7 +532,7 @@ def keep_score(field, robots, bodies, match, places, start):  # -> 1 or 2 for a 
 
 @njit(cache=True, nogil=True)
 def advance_match(
-    fields, coefficients, robots, bodies, matches, contacts, near, pairs, cells, places, resting,
+    fields, coefficients, robots, bodies, matches, contacts, near, pairs, cells, places, system, resting,
     start, margin, method, dt, inputs, step, n, record_every, rows,
 ):  # fmt: skip
     """-> steps taken, whether all is finite, and the scorer of a goal that ended the run."""
@@ -497,7 +548,7 @@ def advance_match(
             if parts > MOST_PARTS:
                 return k, False, 0
         for _ in range(parts):
-            step_part(field, coefficients, robots, bodies, match, contacts, near, pairs, cells, resting, margin,
+            step_part(field, coefficients, robots, bodies, match, contacts, near, pairs, cells, system, resting, margin,
                       method, inputs, dt / parts)  # fmt: skip
         scorer = keep_score(field, robots, bodies, match, places, start)
         ball = bodies[len(robots)]

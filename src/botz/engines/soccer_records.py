@@ -13,6 +13,8 @@ from botz.physics.planar_drive import ROBOT
 from botz.scenario.soccer import PlacedSoccerRobot, SoccerScenario
 
 CONTACTS_PER_BODY = 16
+MOST_RESTING = 64
+"""Contacts that are worked out together."""
 INPUTS = words("left/voltage right/voltage left/speed right/speed by_speed")
 BLUE, YELLOW = 0, 1
 KICK_OFF, CONTINUE, END = 0, 1, 2
@@ -57,13 +59,16 @@ class Records:
     """First robot of each cell, then the next one of the same cell for each robot."""
     places: np.ndarray
     """Kick-off poses: by the team that kicks off (2), robot, and x, y, heading."""
+    system: np.ndarray
+    """Room for contacts that rest on each other: their couplings and the factors of these; then, a row each, their speeds,
+    impulses and numbers, and which of them push."""
     resting: np.ndarray
     """Approach speed below which nothing bounces, of each body [m/s]."""
 
     def __iter__(self):
         return iter(
             (self.field, self.coefficients, self.robots, self.bodies, self.match, self.contacts, self.near, self.pairs,
-             self.cells, self.places, self.resting)
+             self.cells, self.places, self.system, self.resting)
         )  # fmt: skip
 
 
@@ -92,6 +97,7 @@ def build_records(scenario: SoccerScenario, dt: float) -> Records:
         pairs=np.zeros((count * (count - 1) // 2 + 1, 2), dtype=np.int64),
         cells=np.full(cells + count, -1, dtype=np.int64),
         places=kick_off_places(scenario),
+        system=np.zeros((2 * MOST_RESTING + 4, MOST_RESTING)),
         resting=resting_speeds(robots, dt),
     )
 

@@ -13,7 +13,7 @@ from numba import njit
 
 from botz.frames import compiled, inlined, record, words
 
-LENS = record(**{name: np.float64 for name in words("x y height cosine sine half_view half_width u0 v0 distortion fold")})
+LENS = record(**dict.fromkeys(words("x y height cosine sine half_view half_width u0 v0 distortion fold"), np.float64))
 """Foot and height of the lens, its turn, half the width of the image on the ground [m] and in pixels, the pixel in the
 middle, the radial distortion, and the squared radius at which it would fold the image over (inf: nowhere)."""
 
@@ -27,8 +27,6 @@ first on the left."""
 SHAPE = 6
 """Numbers for each body: the lens in the body's axes and unit (x, y), cosine and sine by that unit, height of the top
 by that of the lens, and the unit (half the side, or the radius)."""
-SAMPLES = ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))
-"""Places within a pixel, on a turned grid: edges along rows and columns get five levels too."""
 SPREAD = 0.375
 """How far samples are from the middle of their pixel."""
 BALL_RIM = 0.68
@@ -104,7 +102,7 @@ def part_of_top(x, y):  # -> part
     return TOP
 
 
-@compiled
+@inlined
 def ray_meets_cube(shapes, i, gx, gy):  # -> t (2: not at all), part
     ex, ey = shapes[i, 0], shapes[i, 1]
     hx, hy = shapes[i, 2] * gx + shapes[i, 3] * gy, shapes[i, 2] * gy - shapes[i, 3] * gx
@@ -140,7 +138,7 @@ def ray_meets_cube(shapes, i, gx, gy):  # -> t (2: not at all), part
     return 2.0, TOP
 
 
-@compiled
+@inlined
 def pixel_on_cube(shapes, i, gx, gy, right_x, right_y, down_x, down_y):  # -> part that fills it, MISSED or MIXED
     """What a pixel shows of a cube, where the ray through its middle tells. The other rays of its samples end within
     SPREAD of its width and height."""
@@ -159,7 +157,7 @@ def pixel_on_cube(shapes, i, gx, gy, right_x, right_y, down_x, down_y):  # -> pa
     return MISSED if beside_x or min(y, ground_y) > 1.0 + dy or max(y, ground_y) < -1.0 - dy else MIXED
 
 
-@compiled
+@inlined
 def ray_meets_ball(shapes, i, height, gx, gy):  # -> t (2: not at all), brightness
     """The ball lies on the ground; its unit is its radius."""
     radius = shapes[i, 5]
@@ -237,7 +235,7 @@ def neighbours(boxes, i, near):  # -> how many bodies the pixels of box i can sh
     return count
 
 
-@compiled
+@inlined
 def draw_pixel(lens, rays, empty, palette, ball_colour, shapes, near, count, ball, v, u, image):
     x0, y0 = rays[v, u, 0], rays[v, u, 1]
     right_x, right_y = rays[v, u + 1, 0] - x0, rays[v, u + 1, 1] - y0
@@ -254,7 +252,8 @@ def draw_pixel(lens, rays, empty, palette, ball_colour, shapes, near, count, bal
     red = green = blue = 0
     hits = 0
     for s in range(4):
-        across, down = SAMPLES[s]
+        # Four places on a turned grid, so that edges along rows and columns get five levels too.
+        across, down = 0.375 + 0.5 * s - (1.25 if s > 1 else 0.0), 0.125 + 0.25 * s
         gx, gy = x0 + across * right_x + down * down_x, y0 + across * right_y + down * down_y
         nearest, body, part, bright = 1.5, -1, TOP, 0.0
         for k in range(count):

@@ -8,6 +8,8 @@ The rigid impulse P = −(1+e) v_n/(w₁+w₂) with w = gᵀM⁻¹g changes the 
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from botz.frames import compiled, inlined, record, words
@@ -153,13 +155,106 @@ def rigid_impact(bodies, contact, time):  # -> energy lost [J]
 
 @compiled
 def coupling(bodies, one, other):
-    """g₁ᵀ M⁻¹ g₂ of two contacts between the same bodies."""
-    share0, share1 = impulse_share(bodies[one.first], one.g10, one.g11)
-    total = share0 * other.g10 + share1 * other.g11
-    if one.second != WALL:
-        share0, share1 = impulse_share(bodies[one.second], one.g20, one.g21)
-        total += share0 * other.g20 + share1 * other.g21
+    """How much an impulse of one contact changes the parting speed of another: GᵀM⁻¹G over the bodies they share."""
+    total = 0.0
+    for side in range(2):
+        index = one.first if side == 0 else one.second
+        if index == WALL or (index != other.first and index != other.second):
+            continue
+        g0, g1 = (one.g10, one.g11) if side == 0 else (-one.g20, -one.g21)
+        share0, share1 = impulse_share(bodies[index], g0, g1)
+        if index == other.first:
+            total += share0 * other.g10 + share1 * other.g11
+        else:
+            total -= share0 * other.g20 + share1 * other.g21
     return total
+
+
+@compiled
+def solve_active(count, system, speeds, impulses, active, work):
+    """Impulses of the active contacts that stop them all, A_aa P_a = −v_a, by Cholesky's method; others get none.
+
+    Returns False where the system is singular to rounding.
+    """
+    for a in range(count):
+        impulses[a] = 0.0
+        if active[a] == 0.0:
+            continue
+        for b in range(a + 1):
+            if active[b] == 0.0:
+                continue
+            total = system[a, b]
+            for k in range(b):
+                if active[k] != 0.0:
+                    total -= work[a, k] * work[b, k]
+            if a == b:
+                if total <= 1e-10 * system[a, a]:
+                    return False
+                work[a, a] = sqrt(total)
+            else:
+                work[a, b] = total / work[b, b]
+        total = -speeds[a]
+        for k in range(a):
+            if active[k] != 0.0:
+                total -= work[a, k] * impulses[k]
+        impulses[a] = total / work[a, a]
+    for a in range(count - 1, -1, -1):
+        if active[a] == 0.0:
+            continue
+        total = impulses[a]
+        for k in range(a + 1, count):
+            if active[k] != 0.0:
+                total -= work[k, a] * impulses[k]
+        impulses[a] = total / work[a, a]
+    return True
+
+
+@compiled
+def resting_impulses(count, system, speeds, impulses, active, work, finest):
+    """P ≥ 0 so that no contact approaches any more and none pulls: v + A P ≥ 0, complementary.
+
+    The contacts that push are guessed, those that would pull are let go and those that still approach are added, one at
+    a time, the worst first. Where that does not end, impulses are set to their best one at a time. Either way each change
+    lowers the kinetic energy ½PᵀAP + vᵀP: no energy is gained.
+    """
+    for a in range(count):
+        active[a] = 1.0 if speeds[a] < 0.0 else 0.0
+    for _ in range(3 * count + 2):
+        if not solve_active(count, system, speeds, impulses, active, work):
+            break
+        worst, least = -1, 0.0
+        for a in range(count):
+            if impulses[a] < least:
+                worst, least = a, impulses[a]
+        if worst >= 0:
+            active[worst] = 0.0
+            continue
+        least = -finest
+        for a in range(count):
+            if active[a] != 0.0:
+                continue
+            after = speeds[a]
+            for k in range(count):
+                after += system[a, k] * impulses[k]
+            if after < least:
+                worst, least = a, after
+        if worst < 0:
+            return
+        active[worst] = 1.0
+    for a in range(count):
+        impulses[a] = 0.0
+    for _ in range(20 * count + 20):
+        chosen, best = -1, finest
+        for a in range(count):
+            change = -speeds[a] if impulses[a] > 0.0 else max(-speeds[a], 0.0)
+            if abs(change) > best:
+                chosen, best = a, abs(change)
+        if chosen < 0:
+            return
+        step = max(-speeds[chosen] / system[chosen, chosen], -impulses[chosen])
+        impulses[chosen] += step
+        for a in range(count):
+            speeds[a] += system[a, chosen] * step
 
 
 @compiled

@@ -6,6 +6,8 @@ is then v̇ = −M⁻¹B v + M⁻¹K e, q̇ = T(θ) v. A robot moves along its h
 
 from __future__ import annotations
 
+from math import cos, sin
+
 import numpy as np
 
 from botz.frames import compiled, inlined, record, words
@@ -83,6 +85,20 @@ def acceleration(robot, force, torque):  # -> M⁻¹ f
 def kinetic_energy(robot, v, w):
     """½ vᵀ M v: body, wheels and rotors [J]."""
     return 0.5 * (robot.mass_11 * v * v + robot.mass_22 * w * w) + robot.mass_12 * v * w
+
+
+@compiled
+def turned(cosine, sine, heading, angle):  # -> cos and sin of heading + angle
+    """By the addition theorem for the small angles of a step, where a polynomial is exact to rounding and several times
+    faster than the two functions; length 1 is kept by one step of Newton's method."""
+    if abs(angle) > 0.1:
+        return cos(heading + angle), sin(heading + angle)
+    square = angle * angle
+    s = angle * (1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0 * (1.0 - square / 72.0))))
+    c = 1.0 - 0.5 * square * (1.0 - square / 12.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0)))
+    new_c, new_s = cosine * c - sine * s, sine * c + cosine * s
+    scale = 1.5 - 0.5 * (new_c * new_c + new_s * new_s)
+    return scale * new_c, scale * new_s
 
 
 @inlined

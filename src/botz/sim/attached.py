@@ -10,6 +10,7 @@ import numpy as np
 from botz.engines.base import Channel, ChannelTable, PoseView, command_numbers
 from botz.errors import BotzError, InputError, Problem
 from botz.scenario.names import closest
+from botz.sim.clock import RealTimeClock
 from botz.sim.shared_memory import FINISHED, SLOTS_PER_ROBOT, W_PAUSE, W_STATUS, W_STOP, Segment
 from botz.sim.simulation import Simulation
 
@@ -81,6 +82,10 @@ class AttachedRun:
             self._slots[robot] = self.segment.claim_slot(self.robots.index(robot))
         self.segment.send(self._slots[robot], pack_command(self._layouts[robot], robot, command))
 
+    def command_taken(self, robot: str) -> bool:
+        """Whether the last command sent to `robot` has reached the physics. A later one before that replaces it."""
+        return robot not in self._slots or self.segment.taken(self._slots[robot])
+
     def pause(self, on: bool = True) -> None:
         self.segment.words[W_PAUSE] = int(on)
 
@@ -121,16 +126,29 @@ def unpack_command(layout: list[tuple[str, int]], values: np.ndarray) -> dict[st
     return command
 
 
-def take_commands(segment: Segment, seen: np.ndarray, refuse: Callable[[str], None]):
-    """The loop's side: apply what has arrived. A command that the robot cannot follow is refused, the run goes on."""
+def take_commands(
+    segment: Segment, seen: np.ndarray, refuse: Callable[[str], None], clock: RealTimeClock | None = None
+) -> Callable[[Simulation], int]:
+    """The loop's side: apply what has arrived. A command that the robot cannot follow is refused, the run goes on.
 
-    def take(simulation: Simulation) -> None:
-        for slot, values in segment.receive(seen):
-            robot = list(simulation.spec.robots)[slot // SLOTS_PER_ROBOT]
+    In real time a command takes effect at the first step boundary after it arrived: where the run is behind, one that
+    came later than the present step waits for its own. The steps until then are returned.
+    """
+    waiting: list[tuple[int, int, np.ndarray]] = []
+
+    def take(simulation: Simulation) -> int:
+        waiting.extend(segment.receive(seen))
+        while waiting:
+            stamp, slot, values = waiting[0]
+            if clock is not None and (ahead := clock.first_step_after(stamp) - simulation.step_number) > 0:
+                return ahead
+            del waiting[0]
+            robot = simulation.engine.actors[slot // SLOTS_PER_ROBOT]
             layout = simulation.engine.command_layout(robot)
             try:
                 simulation.apply_outside(robot, unpack_command(layout, values), f"outside {slot}")
             except InputError as error:
                 refuse(str(error))
+        return 1 << 40
 
     return take

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -57,7 +58,8 @@ class Lateness:
 class RealTimeClock:
     """Holds a run at a factor of real time, looking at the wall clock every few milliseconds."""
 
-    TICK = 0.002
+    TICK = 0.001
+    """Time between two looks at the clock [s]: a command is taken no later than this after it has arrived."""
     NAP = 0.1
     """Longest sleep [s]: a slow factor of real time must not keep Ctrl-C waiting."""
     GIVE_UP = 0.5
@@ -73,6 +75,11 @@ class RealTimeClock:
 
     def start(self, step: int) -> None:
         self._start, self._first = time.perf_counter(), step
+
+    def first_step_after(self, stamp_ns: int) -> int:
+        """The first step boundary at or after a time of the monotonic clock [ns]."""
+        passed = stamp_ns * 1e-9 - time.monotonic() + time.perf_counter() - self._start
+        return self._first + max(0, math.ceil(passed / self.seconds_per_step))
 
     def wait_for(self, step: int) -> float:
         """Sleep until `step` is due or the run is to stop; returns how late it is [s]."""

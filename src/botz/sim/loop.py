@@ -42,7 +42,8 @@ class LoopHooks:
 
     should_stop: Callable[[], bool] = lambda: False
     should_pause: Callable[[], bool] = lambda: False
-    take_commands: Callable[[Simulation], None] | None = None
+    take_commands: Callable[[Simulation], int] | None = None
+    """Applies what has arrived; returns the steps until something that has arrived takes effect."""
     publish: Callable[[int], None] | None = None
     progress: Callable[[int], None] | None = None
 
@@ -77,12 +78,11 @@ def run_loop(
                 continue
             if step == 0 or (snapshot_every and step % snapshot_every == 0):
                 sink.write_snapshot(step, encode(simulation.snapshot()))
-            if hooks.take_commands is not None:
-                hooks.take_commands(simulation)
+            to_command = hooks.take_commands(simulation) if hooks.take_commands is not None else longest
             simulation.expire_commands()
             simulation.update_controllers()
 
-            n = min(until - step, simulation.steps_to_update(), longest, rows.most_steps())
+            n = min(until - step, simulation.steps_to_update(), to_command, longest, rows.most_steps())
             if snapshot_every:
                 n = min(n, snapshot_every - step % snapshot_every)
             if clock is not None:

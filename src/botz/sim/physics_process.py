@@ -119,7 +119,7 @@ def physics(
     hooks = LoopHooks(
         should_stop=should_stop,
         should_pause=lambda: bool(words[W_PAUSE]),
-        take_commands=take_commands(segment, seen, refuse),
+        take_commands=take_commands(segment, seen, refuse, clock),
         publish=publish,
     )
     words[W_STATUS] = RUNNING

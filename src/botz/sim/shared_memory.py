@@ -174,7 +174,7 @@ class Segment:
         self.row = self._bytes[offsets[2] : offsets[2] + sizes[2]].view(np.float64)
         slots = self._bytes[offsets[3] : offsets[3] + sizes[3]].view(np.float64).reshape(count, 4 + commands)
         self.slot_words = slots[:, :4].view(np.int64)
-        """Each slot's sequence, pid of its writer and stamp [ns]."""
+        """Each slot's sequence, pid of its writer, stamp [ns], and the sequence that the physics took last."""
         self.slot_values = slots[:, 4:]
         self.ring = self._bytes[offsets[4] : offsets[4] + ring]
 
@@ -247,8 +247,13 @@ class Segment:
         fence()
         words[0] = writing + 1
 
-    def receive(self, seen: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """New commands as (slot, values), in the order of their stamps; `seen` (an entry a slot) is kept up to date."""
+    def taken(self, slot: int) -> bool:
+        """Whether the physics has taken the last command of a slot."""
+        return int(self.slot_words[slot, 3]) == int(self.slot_words[slot, 0])
+
+    def receive(self, seen: np.ndarray) -> list[tuple[int, int, np.ndarray]]:
+        """New commands as (stamp, slot, values), in the order of their stamps [ns of the monotonic clock]; `seen` (an
+        entry a slot) is kept up to date."""
         fresh = []
         for slot in np.flatnonzero(self.slot_words[:, 0] != seen):
             sequence = int(self.slot_words[slot, 0])
@@ -260,8 +265,9 @@ class Segment:
             fence()
             if sequence == int(self.slot_words[slot, 0]):
                 seen[slot] = sequence
+                self.slot_words[slot, 3] = sequence
                 fresh.append((stamp, int(slot), values))
-        return [(slot, values) for _, slot, values in sorted(fresh, key=lambda item: item[:2])]
+        return sorted(fresh, key=lambda item: item[:2])
 
     # --- the ring: physics writes, the recorder reads ------------------------------------------------------
 
