@@ -6,12 +6,15 @@ import select
 import socket
 import struct
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from botz.engines.base import Channel, ChannelTable
 from botz.errors import BotzError
+from botz.links.league_messages import Packet
 from botz.scenario.soccer import Field_
 
 PATIENCE = 30.0
@@ -79,6 +82,45 @@ def deliver(link: Any, *packets: bytes) -> None:
             while link.counters()["received"] == before:
                 assert select.select([link], [], [], PATIENCE)[0], "the packet did not arrive"
                 link.receive()
+
+
+def stopped_clock(patch: pytest.MonkeyPatch, *modules: Any) -> SimpleNamespace:
+    """Time that passes in these modules when a test says so."""
+    clock = SimpleNamespace(now=1000.0)
+    clock.perf_counter = lambda: clock.now
+    for module in modules:
+        patch.setattr(module, "time", clock)
+    return clock
+
+
+def wheels(*commands: tuple[int, bool, float, float]) -> bytes:
+    packet = Packet()
+    for robot_id, yellow, left, right in commands:
+        packet.cmd.robot_commands.add(id=robot_id, yellowteam=yellow, wheel_left=left, wheel_right=right)
+    return packet.SerializeToString()
+
+
+def replacement(*robots: dict[str, Any], ball: dict[str, float] | None = None) -> bytes:
+    packet = Packet()
+    packet.replace.SetInParent()
+    if ball is not None:
+        packet.replace.ball.SetInParent()
+        for name, value in ball.items():
+            setattr(packet.replace.ball, name, value)
+    for robot in robots:
+        entry = packet.replace.robots.add(yellowteam=robot.get("yellowteam", False), turnon=robot.get("turnon", True))
+        entry.position.SetInParent()
+        for name in robot.keys() - {"yellowteam", "turnon"}:
+            setattr(entry.position, name, robot[name])
+    return packet.SerializeToString()
+
+
+def ignored(link: Any) -> dict[str, int]:
+    """How much a link has ignored, by reason."""
+    return {
+        reason: count for reason, count in link.counters().items()
+        if count and reason not in ("received", "passed_on", "sent")
+    }  # fmt: skip
 
 
 # --- protobuf's wire format by hand ----------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_match import NUMBERS, FakeMatch, deliver
+from fake_match import NUMBERS, FakeMatch, deliver, ignored
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,10 +28,6 @@ def link(match: FakeMatch) -> Iterator[VoltageLink]:
     opened = VoltageLink(match, Settings(listen="127.0.0.1:0"))
     yield opened
     opened.close()
-
-
-def ignored(link: VoltageLink) -> dict[str, int]:
-    return {reason: n for reason, n in link.counters().items() if n and reason not in ("received", "passed_on")}
 
 
 def volts(team: Any, robots: Any, **more: Any) -> bytes:
@@ -96,9 +92,10 @@ HOSTILE = {
     "a robot twice": (b'{"team": "blue", "robots": {"0": [1, 1], "0": [2, 2]}}', "malformed"),
     "a team twice": (b'{"team": "blue", "team": "blue", "robots": {"0": [1, 1]}}', "malformed"),
     "two messages": (GOOD + GOOD, "malformed"),
-    "very deep lists": (b"[" * 4000, "malformed"),
-    "very deep objects": (b'{"a":' * 800, "malformed"),
-    "many robots": (volts("blue", {str(n): [1, 1] for n in range(200)}), "too_long"),
+    "very deep lists": (b"[" * 1400, "malformed"),
+    "very deep objects": (b'{"a":' * 280, "malformed"),
+    "many robots": (volts("blue", {str(n): [1, 1] for n in range(90)}), "too_long"),
+    "a packet of more than a frame": (GOOD.ljust(team_link.SMALLEST_LIMIT + 1), "too_long"),
     "the longest packet that UDP has": (GOOD + b" " * (65507 - len(GOOD)), "too_long"),
 }
 
@@ -110,6 +107,11 @@ def test_hostile_packets_are_counted_and_ignored(match, link, name):
     assert match.commands == []
     assert ignored(link) == {reason: 1}
     deliver(link, GOOD)
+    assert [actor for actor, _ in match.commands] == ["ada", "bob"]
+
+
+def test_the_longest_packet_is_taken(match, link):
+    deliver(link, GOOD.ljust(team_link.SMALLEST_LIMIT))
     assert [actor for actor, _ in match.commands] == ["ada", "bob"]
 
 
@@ -144,7 +146,7 @@ def test_it_has_something_to_do_only_while_a_log_line_waits(link, caplog):
 
 
 def test_what_a_stranger_writes_is_not_logged_at_length(link, caplog):
-    deliver(link, volts("blue", {"\x1b[31m\n" + "x" * 3000: [1, 1]}))
+    deliver(link, volts("blue", {"\x1b[31m\n" + "x" * 1000: [1, 1]}))
     [record] = caplog.records
     assert record.getMessage().isprintable()
     assert len(record.getMessage()) < 300

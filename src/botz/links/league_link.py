@@ -21,8 +21,12 @@ from botz.scenario.links import host_and_port
 from botz.scenario.soccer import FASTEST
 from botz.sim.attached import AttachedRun
 
+ELSEWHERE = 1e5
+"""Where a robot that leaves the game is put does not matter, within this distance [m]."""
 QUEUE = 64
 """Replacements that may wait for the physics."""
+SPARE_ENTRIES = 16
+"""A packet may name each robot twice, and so many that do not play: a team of five in a match of three a side."""
 PLACING_PERIOD = 0.005
 """Shortest time between two replacements [s]: teams place robots by hand or at kick-offs, not in a stream."""
 
@@ -35,7 +39,7 @@ class LeagueLink(TeamLink):
     def __init__(self, run: AttachedRun, settings: LeagueSettings):
         super().__init__(run, settings.listen, reasons=("overrun", "unsent"))
         self._by_number = {(player.team == "yellow", player.number): player for player in self.players}
-        self._most_entries = max(64, 2 * len(self.players))
+        self._most_entries = 2 * len(self.players) + SPARE_ENTRIES
         self._placements: deque[dict[str, tuple[float, ...]]] = deque()
         self._vision = Vision(run, self.players)
         self._vision_address = host_and_port(settings.vision)
@@ -89,7 +93,7 @@ class LeagueLink(TeamLink):
         places: dict[str, tuple[float, ...]] = {}
         if replace.HasField("ball"):
             ball = replace.ball
-            if not (self._on_field(ball.x, ball.y) and within(ball.vx, FASTEST) and within(ball.vy, FASTEST)):
+            if not (self._on_field(ball.x, ball.y) and math.hypot(ball.vx, ball.vy) <= FASTEST):
                 self.ignore("out_of_range", "ball to %g, %g at %g, %g m/s", ball.x, ball.y, ball.vx, ball.vy)
                 return
             places["ball/place"] = (ball.x, ball.y, ball.vx, ball.vy)
@@ -101,13 +105,13 @@ class LeagueLink(TeamLink):
             player = self._player(entry.yellowteam, place.robot_id)
             if player is None:
                 continue
-            numbers = (place.x, place.y, place.orientation)
-            # Where a robot that leaves the game is put does not matter, as long as it is somewhere.
-            if not all(map(math.isfinite, numbers)) or (entry.turnon and not self._on_field(place.x, place.y)):
-                self.ignore("out_of_range", "%s to %g, %g at %g degrees", player.name, *numbers)
+            x, y, degrees = place.x, place.y, place.orientation
+            there = self._on_field(x, y) if entry.turnon else within(x, ELSEWHERE) and within(y, ELSEWHERE)
+            if not there or not math.isfinite(degrees):
+                self.ignore("out_of_range", "%s to %g, %g at %g degrees", player.name, x, y, degrees)
                 return
-            heading = math.radians(math.remainder(place.orientation, 360.0))
-            places[f"{player.name}/place"] = (place.x, place.y, heading, float(entry.turnon))
+            heading = math.radians(math.remainder(degrees, 360.0))
+            places[f"{player.name}/place"] = (x, y, heading, float(entry.turnon))
         if len(self._placements) >= QUEUE:
             self.ignore("overrun", "%d replacements wait already", QUEUE)
         elif places:

@@ -96,10 +96,13 @@ def read_packet(data: bytes) -> Any:
     Protobuf puts such a field aside as unknown and leaves its default: wheel speeds sent as `float` would stand a robot
     still without a word. Fields that are none of ours are a newer client's business.
     """
-    packet = Packet.FromString(data)
-    whole = packet.ByteSize()
-    packet.DiscardUnknownFields()
-    if packet.ByteSize() != whole and _mistyped(Packet.FromString(data)):
+    try:
+        packet = Packet.FromString(data)
+    except DecodeError:
+        raise DecodeError("not a Packet of the league") from None
+    known = Packet.FromString(data)
+    known.DiscardUnknownFields()
+    if known.ByteSize() != packet.ByteSize() and _mistyped(packet):
         raise DecodeError("a field has another type than the league's")
     return packet
 

@@ -86,7 +86,7 @@ class PoseStream:
         self._period = 1.0 / settings.rate
         self._due = time.perf_counter()
         self._viewers: list[Viewer] = []
-        self._counts = dict.fromkeys(("clients", "refused_clients", "dropped_clients", "frames", "skipped_frames"), 0)
+        self._counts = dict.fromkeys(("clients", "refused", "dropped", "sent", "skipped"), 0)
         self._layout, self._header = described(run, settings)
         self._listener = listening(settings.listen)
         host, port = self._listener.getsockname()
@@ -120,7 +120,7 @@ class PoseStream:
 
     def _welcome(self, connection: socket.socket) -> None:
         if len(self._viewers) >= MOST_CLIENTS:
-            self._counts["refused_clients"] += 1
+            self._counts["refused"] += 1
             connection.close()
             return
         self._counts["clients"] += 1
@@ -161,11 +161,11 @@ class PoseStream:
             if viewer.rest and not self._flush(viewer, now):
                 continue
             if viewer.rest:
-                self._counts["skipped_frames"] += 1
+                self._counts["skipped"] += 1
                 continue
             viewer.rest, viewer.moved = memoryview(frame), now
             if self._flush(viewer, now):
-                self._counts["frames"] += 1
+                self._counts["sent"] += 1
 
     def _frame(self) -> bytes:
         step, row = self._run.latest()
@@ -191,7 +191,7 @@ class PoseStream:
     def _drop(self, viewer: Viewer, *, counted: bool = True) -> None:
         self._viewers.remove(viewer)
         viewer.socket.close()
-        self._counts["dropped_clients"] += counted
+        self._counts["dropped"] += counted
 
     def counters(self) -> dict[str, int]:
         """Viewers that came, were turned away and were dropped; frames sent, and skipped because one was slow."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import selectors
 import socket
@@ -24,6 +25,9 @@ from botz.sim.attached import AttachedRun
 
 LONGEST_WAIT = 0.05
 """How often the end of the run is looked for when nothing else happens [s]."""
+SHORTEST_TURN = 0.001
+"""From one turn to the next at least [s]: a flood is taken in gulps, which costs far less than packet by packet. A
+command that comes alone does not wait."""
 GRACE_SECONDS = 5.0
 """How long a server has to end by itself once the parent is gone."""
 NICENESS = 5
@@ -182,16 +186,17 @@ def turn_until(should_stop: Callable[[], bool], links: dict[str, Link], tell: Te
 
     with selectors.DefaultSelector() as selector:
         while links and not should_stop():
+            began = time.perf_counter()
             watch(selector, links)
             times = [due for link in links.values() if (due := link.next_due()) is not None]
-            now = time.perf_counter()
-            wait = min(LONGEST_WAIT, max(0.0, min(times, default=now + LONGEST_WAIT) - now))
+            wait = min(LONGEST_WAIT, max(0.0, min(times, default=math.inf) - began))
             heard = {key.data for key, _ in selector.select(wait)}
             for name in [name for name in links if name in heard]:
                 guarded(name, links[name].receive)
             now = time.perf_counter()
             for name in list(links):
                 guarded(name, links[name].send_if_due, now)
+            time.sleep(max(0.0, began + SHORTEST_TURN - time.perf_counter()))
     return closed
 
 

@@ -23,9 +23,10 @@ SECONDS_A_TURN = 0.002
 """A turn ends at whichever comes first, so that a flood leaves time for what is to be sent."""
 LOG_PERIOD = 1.0
 """Shortest time between two log lines of a link [s]."""
-SMALLEST_LIMIT = 4096
+SMALLEST_LIMIT = 1472
+"""Bytes of a UDP packet in one Ethernet frame."""
 BYTES_A_ROBOT = 128
-"""A packet longer than this for each robot says nothing useful: the league's longest entry for a robot has 72 bytes."""
+"""A packet with more for each robot, and beyond one frame, says nothing useful: the league's longest entry has 68."""
 WILD = 100.0
 """Times a robot's largest voltage or speed: what lies beyond is an error, not a wish for full power."""
 REASONS = ("malformed", "too_long", "unknown_robot", "out_of_range", "refused", "unread")

@@ -26,7 +26,7 @@ from botz.scenario.names import closest
 
 RECORDING = "recording.mcap"
 LINKS = "links.json"
-TOLD_OF_LINKS = ("received", "ignored", "clients", "dropped_clients")
+TOLD_OF_LINKS = ("received", "ignored", "clients")
 """Counters of the links that are in a run's summary; all of them are in its links.json."""
 logger = logging.getLogger("botz")
 Progress = Callable[[int, int], None]

@@ -11,8 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from botz.physics.camera_image import FIRST, FLANK, FRONT, LENS, PARTS, SECOND, SHAPE, TEAM, TOP
-from botz.physics.camera_image import changed_spans, draw_bodies
+from botz.physics.camera_image import (
+    FIRST,
+    FLANK,
+    FRONT,
+    LENS,
+    PARTS,
+    SECOND,
+    SHAPE,
+    TEAM,
+    TOP,
+    changed_spans,
+    draw_bodies,
+)
 from botz.physics.spoilt_image import GAIN_ONE, LEVELS, WEIGHT_ONE, blur_box, brighten_and_add_noise
 from botz.scenario.links import Camera
 from botz.scene.lens import Lens

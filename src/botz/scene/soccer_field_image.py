@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ MARKING = (228, 228, 228)
 NOTHING = (0, 0, 0)
 """Where the lens shows nothing."""
 
-SAMPLES = 4
+SAMPLES = 3
 """Across and down within a pixel, so that lines have smooth edges."""
 ROWS_AT_ONCE = 64
 
@@ -46,8 +45,8 @@ def field_colours(x: np.ndarray, y: np.ndarray, field: Mapping[str, float]) -> n
     seen = np.isfinite(x) & np.isfinite(y)
     x, y = np.where(seen, np.abs(x), 1e9), np.where(seen, np.abs(y), 1e9)
     goal, depth, corner = 0.5 * field["goal_width"], field["goal_depth"], field["corner"]
-    wall, line = 0.018 * half_width * 2.0, 0.0025 * (half_length + half_width)
-    radius, spot = field["center_radius"], 1.6 * line
+    wall, line = 0.036 * half_width, 0.004 * (half_length + half_width)
+    radius, spot = field["center_radius"], 1.3 * line
 
     inside = (x <= half_length) & (y <= half_width) & (half_length - x + half_width - y >= corner)
     in_goal = (x > half_length) & (x <= half_length + depth) & (y <= goal)
