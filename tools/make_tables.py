@@ -20,18 +20,22 @@ from typing import Any
 from pydantic import BaseModel
 
 from botz.control.capability import capability_of
-from botz.engines.vehicle_rows import channels_of
+from botz.engines import soccer_rows, vehicle_rows
+from botz.engines.base import Channel
 from botz.engines.wheeled_robot import WheeledRobotModel
-from botz.scenario import kinematics, library, schema, terrain, tyre, vehicle
+from botz.links.league_messages import PACKAGES
+from botz.scenario import kinematics, library, links, schema, soccer, terrain, tyre, vehicle
 from botz.scenario.load import load, load_robot
+from botz.scene import soccer_camera
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO_PAGE = ROOT / "docs" / "scenario-files.md"
 CONTROLLER_PAGE = ROOT / "docs" / "controllers.md"
 ROBOT_PAGE = ROOT / "docs" / "wheeled-robots.md"
 VEHICLE_PAGE = ROOT / "docs" / "vehicles.md"
+SOCCER_PAGE = ROOT / "docs" / "soccer.md"
 README = ROOT / "README.md"
-BENCH_PAGES = {"kinematics": README, "vehicle": VEHICLE_PAGE}
+BENCH_PAGES = {"kinematics": README, "vehicle": VEHICLE_PAGE, "soccer": SOCCER_PAGE}
 """Where the numbers of each benchmark stand."""
 
 END = "<!-- end of table -->"
@@ -42,6 +46,7 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (SCENARIO_PAGE, "record", schema.RecordSettings),
     (SCENARIO_PAGE, "process", schema.ProcessSettings),
     (SCENARIO_PAGE, "inputs", schema.InputSettings),
+    (SCENARIO_PAGE, "poses", links.PoseLink),
     (SCENARIO_PAGE, "world", kinematics.KinematicsWorld),
     (SCENARIO_PAGE, "robot", kinematics.PlacedWheeledRobot),
     (ROBOT_PAGE, "fixed", kinematics.FixedWheel),
@@ -90,14 +95,31 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (VEHICLE_PAGE, "waypoints", vehicle.FollowWaypointsController),
     (VEHICLE_PAGE, "gains", vehicle.WheelSpeeds),
     (VEHICLE_PAGE, "limits", vehicle.DriveLimits),
+    (SOCCER_PAGE, "field", soccer.Field_),
+    (SOCCER_PAGE, "ball", soccer.Ball),
+    (SOCCER_PAGE, "impacts", soccer.Impacts),
+    (SOCCER_PAGE, "pair", soccer.Pair),
+    (SOCCER_PAGE, "match", soccer.Match),
+    (SOCCER_PAGE, "time", soccer.SoccerTime),
+    (SOCCER_PAGE, "placed", soccer.PlacedSoccerRobot),
+    (SOCCER_PAGE, "wheel", soccer.SoccerWheel),
+    (SOCCER_PAGE, "motor", soccer.SoccerMotor),
+    (SOCCER_PAGE, "speed control", soccer.SpeedControl),
+    (SOCCER_PAGE, "links", soccer.SoccerLinks),
+    (SOCCER_PAGE, "league", links.LeagueLink),
+    (SOCCER_PAGE, "voltage", links.VoltageLink),
+    (SOCCER_PAGE, "camera", links.CameraLink),
+    (SOCCER_PAGE, "poses", links.PoseLink),
+    (CONTROLLER_PAGE, "player", soccer.SoccerPlayer),
 ]
 SAID_ONCE = {
     kinematics.WheelBase: ("position", "radius", "width", "encoder", "slip"),
     schema.Controller: ("robot", "rate"),
     terrain.TerrainBase: ("x", "y", "outside", "texture", "resolution", "roughness"),
     vehicle.Vehicle: tuple(vehicle.Vehicle.model_fields),
+    soccer.SoccerRobot: tuple(soccer.SoccerRobot.model_fields),
 }
-"""Keys that every wheel, controller, terrain or vehicle has; a page says them once."""
+"""Keys that every wheel, controller, terrain, vehicle or soccer robot has; a page says them once."""
 
 
 def tables() -> Iterator[tuple[Path, str, str]]:
@@ -108,7 +130,11 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     # Flat ground has all keys that terrains share, and one of its own.
     yield VEHICLE_PAGE, "terrain", keys_table(terrain.FlatTerrain, ("type", "height"))
     yield VEHICLE_PAGE, "vehicle", keys_table(vehicle.Vehicle, ())
-    yield VEHICLE_PAGE, "vehicle channels", channels_table()
+    yield VEHICLE_PAGE, "vehicle channels", vehicle_channels_table()
+    yield SOCCER_PAGE, "robot", keys_table(soccer.SoccerRobot, ())
+    yield SOCCER_PAGE, "channels", soccer_channels_table()
+    yield SOCCER_PAGE, "messages", messages_table()
+    yield SOCCER_PAGE, "colours", colours_table()
     for page, name, model in KEYS:
         left_out = ("type", *(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys))
         yield page, name, keys_table(model, left_out)
@@ -127,6 +153,8 @@ def shown_default(field: Any) -> str:
     value = field.default
     if value is None:
         return "none"
+    if isinstance(value, soccer.Pair):
+        return f"`{{restitution: {value.restitution:g}, friction: {value.friction:g}}}`"
     if isinstance(value, BaseModel):
         return "see below"
     if isinstance(value, tuple):
@@ -162,33 +190,81 @@ def degrees_table() -> str:
     return markdown(["robot", "δ_m", "δ_s", "δ_M", "inputs", "how it moves"], rows)
 
 
-def channels_table() -> str:
+def vehicle_channels_table() -> str:
     """Channels of a robot, of one of its wheels and of one of its motors."""
     spec = load("skid-circle").spec
     assert isinstance(spec, vehicle.VehicleScenario)
     robot = spec.robots["six"]
     wheel, motor = next(iter(robot.wheels)), next(iter(robot.motors))
-    rows = []
-    for channel in channels_of("ROBOT", robot):
+    found = []
+    for channel in vehicle_rows.channels_of("ROBOT", robot):
         _, part, *rest = channel.name.split("/")
         if part in (*robot.wheels, *robot.motors) and part not in (wheel, motor):
             continue
         named = {wheel: "WHEEL", motor: "MOTOR"}.get(part, part)
+        found.append((channel, "/".join(["ROBOT", named, *rest])))
+    return channels_table(found)
+
+
+def soccer_channels_table() -> str:
+    """Channels of a robot, of one of its wheels, of the ball and of the match."""
+    spec = load("soccer").spec
+    assert isinstance(spec, soccer.SoccerScenario)
+    first = next(iter(spec.robots))
+    found = []
+    for channel in soccer_rows.channels_of(spec):
+        actor, *rest = channel.name.split("/")
+        if rest[0] == "right" or (actor in spec.robots and actor != first):
+            continue
+        named = "ROBOT" if actor == first else actor
+        found.append((channel, "/".join([named, *("WHEEL" if part == "left" else part for part in rest)])))
+    return channels_table(found)
+
+
+def channels_table(found: list[tuple[Channel, str]]) -> str:
+    """Channels, each under the name by which the page calls it."""
+    rows = []
+    for channel, name in found:
         components = f" ({', '.join(channel.components)})" if channel.components else ""
         unit = "" if channel.unit == "1" else channel.unit
-        rows.append([f"`{'/'.join(['ROBOT', named, *rest])}`", unit, channel.description + components])
+        rows.append([f"`{name}`", unit, channel.description + components])
     return markdown(["channel", "unit", "what"], rows)
+
+
+def messages_table() -> str:
+    """The league's messages as the link has them: number and name of each field, then the type."""
+    rows = [
+        [f"`{name}`", f"`{package}`", fields]
+        for package, messages in PACKAGES.items()
+        for name, fields in messages.items()
+    ]
+    return markdown(["message", "package", "fields: number, name, type"], rows)
+
+
+def colours_table() -> str:
+    teams = {name: f"patch of team {name}" for name in soccer_camera.TEAM_COLOURS}
+    codes = {name: f"patches of numbers: digit {digit}" for digit, name in enumerate(soccer_camera.CODE_COLOURS)}
+    colours = {**soccer_camera.TEAM_COLOURS, **soccer_camera.CODE_COLOURS, "orange": soccer_camera.BALL_COLOUR}
+    rows = [
+        [f"`{name}`", ", ".join(map(str, colour)), {**teams, **codes, "orange": "the ball, at its top"}[name]]
+        for name, colour in colours.items()
+    ]
+    return markdown(["colour", "red, green, blue", "what"], rows)
 
 
 def bench_table(result: dict[str, Any]) -> str:
     rows = []
     for one in result["results"]:
-        sign = "≤" if one["unit"] in ("s", "ns/step") else "≥"
-        target = "" if one["target"] is None else f"{sign} {number(one['target'])}"
+        # Costs and rates alike: a target that is met from below is a limit.
+        target = one["target"]
+        if target is None:
+            shown = ""
+        else:
+            shown = f"{'≤' if (one['value'] <= target) == one['met'] else '≥'} {number(target)}"
         peer = one["peer"] or ""
         ratio = peer if one["ratio"] is None else f"{float(format(one['ratio'], '.2g')):g} × {peer}"
         unit = "" if one["unit"] == "1" else one["unit"]
-        rows.append([one["metric"], f"{number(one['value'])} {unit}".strip(), target, ratio])
+        rows.append([one["metric"], f"{number(one['value'])} {unit}".strip(), shown, ratio])
     return f"On {result['machine']}:\n\n" + markdown(["measured", "value", "target", "peer in the same run"], rows)
 
 

@@ -83,7 +83,7 @@ class Team:
             if number == keeper:
                 v, w = self.keep_goal(pose, ball, friends, others, memory)
             elif number in helpers:
-                v, w = self.support(pose, ball, helpers.index(number), friends + others, memory)
+                v, w = self.support(pose, ball, helpers.index(number), [*friends, *others, (ball.x, ball.y)], memory)
             else:
                 v, w = self.strike(pose, ball, friends, others, memory)
             v, w = self.get_free(t, pose, v, w, memory)
@@ -105,7 +105,7 @@ class Team:
         if hypot(ball.x - self.rest.x, ball.y - self.rest.y) > 0.03:
             self.rest, self.rest_since = ball, t
         tries = int((t - self.rest_since) / 1.5)
-        return "near" if tries < 2 else ("left", "right", "through")[tries % 3]
+        return "near" if tries < 2 else ("left", "right", "straight")[tries % 3]
 
     # --- the three roles -------------------------------------------------------------------------------------
 
@@ -119,8 +119,8 @@ class Team:
         lead = min(0.5, away / FAST)
         bx = clamp(ball.x + lead * ball.vx, 0.5 * self.length - BALL_RADIUS)
         by = clamp(ball.y + lead * ball.vy, 0.5 * self.width - BALL_RADIUS)
-        if self.in_corner(bx, by):
-            # No robot fits behind it: get there and strike it out with a spin.
+        if self.in_corner(bx, by) or self.way == "straight":
+            # No robot fits or gets behind it: go there and strike it out with a spin.
             if away < 1.35 * BEHIND:
                 return self.spin(pose, ball)
             return drive(pose, atan2(by - y, bx - x), min(FAST, 0.3 + 3.0 * away), memory)
@@ -147,9 +147,10 @@ class Team:
         x, y, heading = pose
         if self.is_keepers(ball) and hypot(ball.vx, ball.vy) < 0.2:
             return self.strike(pose, ball, friends, others, memory)
-        if hypot(ball.x - x, ball.y - y) < 1.25 * BEHIND:
-            return self.spin(pose, ball)
         line = -0.5 * self.length + 0.7 * ROBOT
+        at_home = x < line + ROBOT
+        if at_home and hypot(ball.x - x, ball.y - y) < 1.25 * BEHIND:
+            return self.spin(pose, ball)
         y_line = ball.y * 0.6
         if ball.vx < -0.1:
             y_line = ball.y + ball.vy * (line - ball.x) / ball.vx
@@ -159,7 +160,8 @@ class Team:
             upright = drive(pose, 0.5 * pi, 0.0, memory)
             along = clamp(8.0 * (place[1] - y), FAST) * sin(heading)
             return along * max(0.0, abs(sin(heading)) - 0.5) * 2.0, upright[1]
-        return go_to(pose, place, memory)
+        # On the way home the ball must not be pushed along.
+        return go_to(pose, place, memory, [(ball.x, ball.y)])
 
     # --- what the roles use ------------------------------------------------------------------------------------
 
@@ -202,7 +204,7 @@ class Team:
         return atan2(dy, dx) if dx or dy else heading
 
     def in_corner(self, x: float, y: float) -> bool:
-        return abs(x) > 0.5 * self.length - 0.11 and abs(y) > 0.5 * self.width - 0.11
+        return 0.5 * self.length - abs(x) + 0.5 * self.width - abs(y) < 0.22
 
     def spin(self, pose: Pose, ball: Ball) -> tuple[float, float]:
         """Strike the ball with a side, turning so that it flies towards their goal."""
@@ -274,7 +276,7 @@ def around(pose: Pose, heading: float, obstacles: list[Point], reach: float, way
             break
         off = wrap(heading - atan2(oy - pose[1], ox - pose[0]))
         swing = asin(clear / away) if away > clear else 0.5 * pi
-        if abs(off) < swing and way != "through":
+        if abs(off) < swing:
             on_left = off > 0.0 if way == "near" else way == "left"
             return heading - off + (swing if on_left else -swing)
     return heading

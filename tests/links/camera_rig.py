@@ -14,7 +14,7 @@ import numpy as np
 from botz.engines.base import Channel, ChannelTable
 from botz.links.camera_stream import serve_camera
 from botz.scenario.links import CameraLink
-from botz.scenario.soccer import Field_
+from botz.scenario.soccer import PlayingField
 from botz.scene.soccer_camera import SoccerCamera
 
 SEED = 11
@@ -32,7 +32,7 @@ class HandMovedMatch:
     def __init__(self, robots: int = 6):
         names = [f"{('blue', 'yellow')[k % 2]}{k // 2}" for k in range(robots)]
         self.about = {
-            "field": Field_().model_dump(),
+            "field": PlayingField().model_dump(),
             "ball": {"radius": RADIUS},
             "robots": {name: {"team": name[:-1], "id": int(name[-1]), "side": SIDE} for name in names},
         }
@@ -105,7 +105,7 @@ def served(**settings: Any) -> Iterator[Served]:
 
     def serve() -> None:
         try:
-            match.counters.update(serve_camera(match.run, link, SEED, ready=tell, should_stop=lambda: False))  # type: ignore[arg-type]
+            match.counters.update(serve_camera(match.run, link, SEED, ready=tell, should_stop=lambda: False))
         except BaseException as error:
             failed.append(error)
             ready.set()

@@ -15,7 +15,7 @@ import pytest
 from botz.engines.base import Channel, ChannelTable
 from botz.errors import BotzError
 from botz.links.league_messages import Packet
-from botz.scenario.soccer import Field_
+from botz.scenario.soccer import PlayingField
 
 PATIENCE = 30.0
 """How long a test waits for a packet that must arrive [s]."""
@@ -30,7 +30,7 @@ class FakeMatch:
         self.step_ns = step_ns
         self.step = 0
         self.about: dict[str, Any] = {
-            "field": Field_().model_dump(),
+            "field": PlayingField().model_dump(),
             "ball": {"radius": 0.0215},
             "robots": {
                 name: {"team": team, "id": number, "side": 0.075, "max_voltage": 6.0, "max_speed": 46.0}
@@ -119,7 +119,7 @@ def ignored(link: Any) -> dict[str, int]:
     """How much a link has ignored, by reason."""
     return {
         reason: count for reason, count in link.counters().items()
-        if count and reason not in ("received", "passed_on", "sent")
+        if count and reason not in ("received", "passed_on", "sent", "ignored")
     }  # fmt: skip
 
 

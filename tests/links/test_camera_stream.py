@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from camera_rig import WAIT, ask, read_all, served, until
+from camera_rig import WAIT, HandMovedMatch, ask, read_all, served, until
 from PIL import Image
 
 from botz.links import camera_connections
 from botz.links.camera_client import CameraClient, CameraGone
 from botz.links.camera_protocol import HELLO, REFUSAL
+from botz.links.camera_stream import Moments
+from botz.scenario.links import CameraLink
 
 # --- exact images --------------------------------------------------------------------------------------------------
 
@@ -72,25 +74,28 @@ def test_a_client_knows_what_it_sees():
 
 
 def test_a_slow_client_misses_whole_frames_and_the_fast_one_none():
-    with served(noise=2.0) as match:
-        with CameraClient(match.address, timeout=WAIT) as fast, CameraClient(match.address, timeout=WAIT) as slow:
-            for number in range(1, 61):
-                match.run.advance()
-                frame = fast.next()
-                while frame.number < number:
-                    frame = fast.next()
-                assert frame.number == number and match.is_exact(frame)
-            seen = []
-            with pytest.raises(TimeoutError):
-                while True:
-                    frame = slow.next(timeout=0.5)
-                    assert match.is_exact(frame)
-                    seen.append(frame.number)
-            assert seen == sorted(set(seen)), "each at most once, in order"
-            assert 0 < len(seen) < 60
+    with (
+        served(noise=2.0) as match,
+        CameraClient(match.address, timeout=WAIT) as fast,
+        CameraClient(match.address, timeout=WAIT) as slow,
+    ):
+        for number in range(1, 61):
             match.run.advance()
-            frame = slow.next()
-            assert frame.number == 61 and match.is_exact(frame), "it goes on with the present"
+            frame = fast.next()
+            while frame.number < number:
+                frame = fast.next()
+            assert frame.number == number and match.is_exact(frame)
+        seen = [-1]
+        while seen[-1] <= 60:  # until it is back in the present
+            try:
+                frame = slow.next(timeout=0.5)
+            except TimeoutError:
+                match.run.advance()
+                continue
+            assert match.is_exact(frame)
+            seen.append(frame.number)
+        assert seen == sorted(set(seen)), "each at most once, in order"
+        assert len(seen) < 60
     assert match.counters["skipped"] > 0
 
 
@@ -180,24 +185,41 @@ def test_images_come_as_late_as_the_scenario_says():
                 assert frame.number == number - 4 and match.is_exact(frame)
 
 
-def test_lost_images_are_lost_for_all_and_the_same_in_every_run():
-    def lost() -> list[int]:
-        with served(drop=0.4) as match, CameraClient(match.address, timeout=WAIT) as client:
-            seen = []
-            for number in range(1, 31):
-                match.run.advance()
-                try:
-                    frame = client.next(timeout=0.1)
-                    while frame.number < number:
-                        frame = client.next(timeout=0.1)
-                    seen.append(frame.number)
-                except TimeoutError:
-                    continue
-            return sorted(set(range(1, 31)) - set(seen))
+def moments(steps: int = 90, **settings: Any) -> list[tuple[int, int]]:
+    """Numbers of the images that are due, each with the step at which it is."""
+    run = HandMovedMatch()
+    source, found = Moments(run, CameraLink(**settings), seed=5), []
+    for _ in range(steps):
+        while (moment := source.next()) is not None:
+            found.append((moment.number, run.step))
+        run.advance(10)
+    return found
 
-    first = lost()
-    assert 3 < len(first) < 22
-    assert lost() == first
+
+def test_an_image_is_due_in_each_period_of_simulated_time():
+    assert moments(10) == [(0, 0), (1, 30), (2, 60), (3, 90)]
+    assert moments(9, period=0.025) == [(0, 0), (1, 30), (2, 50), (3, 80)]
+    assert moments(5, period=0.001) == [(0, 0), (10, 10), (20, 20), (30, 30), (40, 40)], "no more than are published"
+    assert moments(10, latency=0.035) == [(0, 40), (1, 70)]
+
+
+def test_a_match_that_is_put_back_is_followed():
+    run = HandMovedMatch()
+    source = Moments(run, CameraLink(latency=0.05), seed=5)
+    run.step = 3000
+    assert source.next() is None
+    run.step = 0
+    assert source.next() is None
+    run.step = 50
+    moment = source.next()
+    assert moment is not None and moment.number == 0
+
+
+def test_lost_images_are_the_same_in_every_run():
+    found = moments(3000, drop=0.3)
+    assert len(found) / 1000 == pytest.approx(0.7, abs=0.06)  # four deviations of √(0.3 · 0.7 / 1000)
+    assert found == moments(3000, drop=0.3)
+    assert moments(drop=1.0) == []
 
 
 # --- stills --------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ class FakeRun:
 
     def __init__(self, more: int = 0):
         self.scenario, self.step_ns = "invented", 2_000_000
-        self.segment = SimpleNamespace(descriptor={"engine": "soccer"})
+        self.engine = "soccer"
         self.channels = ChannelTable(
             [
                 Channel("rover/pose", "m", "", PLANAR),

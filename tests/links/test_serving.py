@@ -35,7 +35,7 @@ def served(
 ) -> Iterator[tuple[BotzProcess, str, list[int]]]:
     """A run that would last for days, where its poses are, and its processes."""
     process = start_botz(
-        "run", "differential-circle", "--serve", "--poses", "127.0.0.1:0", "--duration", "1e6", "--out", "run", "--json"
+        "run", "differential-circle", "--serve", "--set", "links.poses.listen=127.0.0.1:0", "--duration", "1e6", "--out", "run", "--json"
     )
     address = process.wait_for(lambda: ADDRESS.search(process.err), "the addresses")[1]
     children = children_of(process.process.pid)
@@ -130,10 +130,11 @@ def test_nothing_outlives_a_killed_parent(served, shared_memory_folder: Path):
 def test_an_address_in_use_ends_the_run_before_it_begins(run_botz, shared_memory_folder: Path, tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = "{}:{}".format(*taken.getsockname())
-        answer = run_botz("run", "differential-circle", "--serve", "--poses", address, "--out", "run", "--json")
+        setting = f"links.poses.listen={address}"
+        answer = run_botz("run", "differential-circle", "--serve", "--set", setting, "--out", "run", "--json")
     assert answer.code == 2 and answer.out == "" and "Traceback" not in answer.err
-    assert f"poses: cannot listen at {address}, in use by another program" in answer.err
-    assert "--poses 127.0.0.1:0" in answer.err
+    assert f"links.poses.listen: cannot listen at {address}, in use by another program" in answer.err
+    assert "--set links.poses.listen=127.0.0.1:0" in answer.err
     assert not (tmp_path / "run").exists()
     assert list(shared_memory_folder.iterdir()) == []
 
@@ -303,13 +304,7 @@ def test_a_match_has_all_its_links_and_other_families_the_poses(scenario_file: S
     assert set(plain) == {"poses"} and plain["poses"].listen == "127.0.0.1:20014"  # type: ignore[attr-defined]
 
 
-def test_the_poses_can_be_served_elsewhere():
-    spec = load("soccer", overrides=["links.poses.rate=20"]).spec
-    poses: Any = links_of(spec, "127.0.0.1:0")["poses"]
-    assert (poses.listen, poses.rate) == ("127.0.0.1:0", 20.0)
+def test_nothing_to_open_is_an_error():
     none = load("soccer", overrides=[f"links.{name}=null" for name in ("league", "voltage", "camera", "poses")]).spec
-    assert set(links_of(none, "127.0.0.1:0")) == {"poses"}
     with pytest.raises(InputError, match="nothing to open"):
         links_of(none)
-    with pytest.raises(InputError, match="--poses: needs an IPv4 address and a port"):
-        links_of(spec, "localhost")

@@ -13,8 +13,17 @@ from typing import Any
 from botz import kernel_cache
 from botz.errors import BotzError
 
-PACKAGES = {"ir-sim": "ir-sim==2.12.0", "mujoco": "mujoco==4.0.0", "pybullet": "pybullet==3.2.7"}
+PACKAGES = {
+    "ir-sim": "ir-sim==2.12.0",
+    "mujoco": "mujoco==4.0.0",
+    "pybullet": "pybullet==3.2.7",
+    "rc-robosim": "rc-robosim==1.2",
+}
 """What is installed for each peer."""
+BUILT = {"rc-robosim": "it is built here and needs a C++ compiler and the library ODE with its headers"}
+"""Peers that are published as source for the Pythons that Botz runs on, and what building them takes."""
+PYBIND11 = "pybind11==2.13.6"
+"""What rc-robosim is built with: the version that it names itself fails to compile for Python 3.11 and later."""
 PATIENCE = 600
 """Longest that a peer may take [s]."""
 
@@ -34,11 +43,35 @@ def install() -> None:
         venv.create(folder(), with_pip=True, clear=True)
     for name, package in PACKAGES.items():
         print(f"botz: installing {name} for comparison", file=sys.stderr)
-        options = ["--quiet", "--disable-pip-version-check", "--only-binary=:all:"]  # compiling one takes a compiler
-        command = [str(interpreter()), "-m", "pip", "install", *options, package]
-        done = subprocess.run(command, stdout=sys.stderr, check=False)
-        if done.returncode:
-            print(f"botz: {name} could not be installed; it is left out", file=sys.stderr)
+        if not (build(package) if name in BUILT else pip("--only-binary=:all:", package)):
+            reason = f" ({BUILT[name]})" if name in BUILT else ""
+            print(f"botz: {name} could not be installed; it is left out{reason}", file=sys.stderr)
+
+
+def pip(*arguments: str, settings: dict[str, str] | None = None) -> bool:
+    command = [str(interpreter()), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, stdout=sys.stderr, env={**os.environ, **(settings or {})}, check=False)
+    return done.returncode == 0
+
+
+def build(package: str) -> bool:
+    """Install a package from its source, whose CMake would load pybind11 from the network: it gets the installed one."""
+    if not pip("--only-binary=:all:", PYBIND11):
+        return False
+    asked = subprocess.run(
+        [str(interpreter()), "-m", "pybind11", "--cmakedir"], capture_output=True, text=True, check=True
+    )
+    place = folder() / "pybind11"
+    place.mkdir(exist_ok=True)
+    found = "cmake_minimum_required(VERSION 3.24)\nfind_package(pybind11 CONFIG REQUIRED)\n"
+    (place / "CMakeLists.txt").write_text(found, encoding="utf-8")
+    options = {
+        "FETCHCONTENT_SOURCE_DIR_PYBIND11": place.as_posix(),
+        "pybind11_DIR": Path(asked.stdout.strip()).as_posix(),
+        "CMAKE_FIND_PACKAGE_TARGETS_GLOBAL": "ON",
+    }
+    words = [os.environ.get("CMAKE_ARGS", ""), *(f'"-D{name}={value}"' for name, value in options.items())]
+    return pip("--no-cache-dir", package, settings={"CMAKE_ARGS": " ".join(words).strip()})
 
 
 def measure(script: str, case: Any = None) -> tuple[float | None, str]:

@@ -42,10 +42,6 @@ def run(
         bool,
         typer.Option("--serve", help="In real time, with links for teams and viewers; prints where they are."),
     ] = False,
-    poses: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="With --serve: where viewers connect; 127.0.0.1:0 for any free port."),
-    ] = None,
     publish: Annotated[
         bool,
         typer.Option("--publish", help="Share the state with readers on this machine and print the run's id."),
@@ -71,9 +67,7 @@ def run(
     except InputError as error:
         raise InputError([by_option(problem, set_ or []) for problem in error.problems]) from None
     spec: Any = loaded.spec
-    servers = servers_of(spec, poses, headless) if serve else None
-    if servers is None and poses is not None:
-        raise InputError(Problem("says where to serve; it needs --serve", key="--poses"))
+    servers = servers_of(spec, headless) if serve else None
     factor = True if serve and spec.time.factor is None else None
     tell_id = (lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True)) if publish or serve else None
     try:
@@ -87,13 +81,13 @@ def run(
     show_outcome(outcome, as_json)
 
 
-def servers_of(spec: Any, poses: str | None, headless: bool) -> Servers:
+def servers_of(spec: Any, headless: bool) -> Servers:
     """What a run is served by; the processes are started when the run is ready."""
     from botz.links.serving import Served, links_of
 
     if headless:
         raise InputError(Problem("opens servers, --headless none; choose one", key="--serve"))
-    return Served(links_of(spec, poses), seed=spec.seed, in_scenario=hasattr(spec, "links"))
+    return Served(links_of(spec), seed=spec.seed)
 
 
 def by_option(problem: Problem, written: list[str]) -> Problem:

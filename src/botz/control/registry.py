@@ -13,7 +13,7 @@ from typing import Any
 
 from botz.control.base import Controller
 from botz.errors import ControllerError, InputError, Problem
-from botz.scenario import schema, vehicle
+from botz.scenario import schema, soccer, vehicle
 from botz.scenario.names import closest
 
 
@@ -51,6 +51,10 @@ def build(spec: schema.Controller, *, allow_user_code: bool, name: str = "") -> 
             from botz.control.vehicle_waypoints import VehicleWaypoints
 
             return VehicleWaypoints(spec)
+        case soccer.SoccerPlayer():
+            from botz.control.soccer_player import SoccerPlayer
+
+            return SoccerPlayer(spec)
         case schema.UserController():
             return _user_controller(spec, allow_user_code, f"controllers.{name}." if name else "")
         case _:

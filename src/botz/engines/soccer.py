@@ -89,8 +89,8 @@ class SoccerEngine(Engine):
             drag = np.array([[own.drag_11, own.drag_12], [own.drag_12, own.drag_22]])
             half = 0.5 * own.track
             for side, sign in (("left", -1.0), ("right", 1.0)):
-                # Speed control brakes a wheel like a motor with a larger constant: push · gain · K / r on v ± ω b/2.
-                stiff = own[f"push_{side}"] * own.gain * own[f"constant_{side}"] / own[f"radius_{side}"]
+                # Speed control brakes a wheel like a motor with a larger constant: push · follow / r on v ± ω b/2.
+                stiff = own[f"push_{side}"] * own[f"follow_{side}"] / own[f"radius_{side}"]
                 drag = drag + stiff * np.outer([1.0, sign * half], [1.0, sign * half])
             found.append((float(np.linalg.eigvals(np.linalg.solve(mass, drag)).real.max()), f"motors of {name}"))
         return max(found)

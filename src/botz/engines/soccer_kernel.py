@@ -310,8 +310,8 @@ def move(robots, bodies, match, method, h):
         if along == 0.0 and turn == 0.0:
             continue
         side = 0.5 * robot.track * turn
-        robot.angle_left += (along - side) / robot.radius_left
-        robot.angle_right += (along + side) / robot.radius_right
+        robot.angle_left += (along - side) * robot.per_radius_left
+        robot.angle_right += (along + side) * robot.per_radius_right
         c, s = turned(robot.cosine, robot.sine, robot.heading, turn)
         if method == EULER:
             x, y = along * 0.5 * (robot.cosine + c), along * 0.5 * (robot.sine + s)

@@ -22,19 +22,19 @@ RIGID, SPHERES = 0, 1
 EULER, RK4 = 0, 1
 
 FIELD = record(
-    **{name: np.float64 for name in words("end side post back corner radius ball_mass ball_friction feature cell")},
+    **dict.fromkeys(words("end side post back corner radius ball_mass ball_friction feature cell"), np.float64),
     after_goal=np.int64, model=np.int64, columns=np.int64, rows=np.int64,
 )  # fmt: skip
-"""Half sizes of the field (`corner`: x + y at the triangles, infinite without them), the ball, the smallest feature that
-nothing may jump over in one go, and the cells in which robots look for neighbours."""
+"""Half sizes of the field (`corner`: x + y at the triangles, infinite without them), the ball, the smallest feature
+that nothing may jump over in one go, and the cells in which robots look for neighbours."""
 PAIR = record(restitution=np.float64, friction=np.float64)
 BALL_WALL, ROBOT_WALL, ROBOT_BALL, ROBOT_ROBOT = range(4)
 
 MATCH = record(
-    **{name: np.float64 for name in words(
+    **dict.fromkeys(words(
         "ball_x ball_y ball_heading score_blue score_yellow impacts in_goal placement motors friction lost placed "
-        "tests drift start_x start_y way_x way_y"
-    )},
+        "tests drift start_x start_y"
+    ), np.float64),
     contacts=np.int64, near=np.int64, pairs=np.int64, overflow=np.int64,
 )  # fmt: skip
 """State of the match; `drift`: how far robots may have moved since their neighbours were last looked for."""
@@ -60,8 +60,8 @@ class Records:
     places: np.ndarray
     """Kick-off poses: by the team that kicks off (2), robot, and x, y, heading."""
     system: np.ndarray
-    """Room for contacts that rest on each other: their couplings and the factors of these; then, a row each, their speeds,
-    impulses and numbers, and which of them push."""
+    """Room for contacts that rest on each other: their couplings and the factors of these; then, a row each, their
+    speeds, impulses and numbers, and which of them push."""
     resting: np.ndarray
     """Approach speed below which nothing bounces, of each body [m/s]."""
 
@@ -105,8 +105,7 @@ def build_records(scenario: SoccerScenario, dt: float) -> Records:
 def fill_robot(own: np.record, robot: PlacedSoccerRobot) -> None:
     """Eqs. 1 to 7: M = J_R + TᵀJ_rT and B = β_R + Tᵀ(ρK_r² + β_r)T, with T from (v, ω) to the wheels' speeds."""
     own.half, own.reach = 0.5 * robot.side, robot.side * sqrt(0.5)
-    own.track = robot.track
-    own.gain = robot.speed_control.gain
+    own.track, own.per_track = robot.track, 1.0 / robot.track
     mass = drag = 0.0
     mass_difference = drag_difference = 0.0
     for side, sign in (("left", -1.0), ("right", 1.0)):
@@ -116,7 +115,10 @@ def fill_robot(own: np.record, robot: PlacedSoccerRobot) -> None:
         resistance = constant * motor.voltage / motor.stall_torque
         own[f"radius_{side}"], own[f"limit_{side}"] = wheel.radius, motor.voltage
         own[f"constant_{side}"], own[f"conductance_{side}"] = constant, 1.0 / resistance
+        own[f"per_radius_{side}"] = 1.0 / wheel.radius
         own[f"push_{side}"] = constant / (resistance * wheel.radius)
+        own[f"hold_{side}"] = 0.5 / own[f"push_{side}"]
+        own[f"follow_{side}"] = robot.speed_control.gain * constant
         wheel_mass = wheel.inertia / wheel.radius**2
         wheel_drag = (constant**2 / resistance + motor.friction) / wheel.radius**2
         mass, drag = mass + wheel_mass, drag + wheel_drag
@@ -174,12 +176,13 @@ def kick_off_places(scenario: SoccerScenario) -> np.ndarray:
 
 
 def resting_speeds(robots: np.ndarray, dt: float) -> np.ndarray:
-    """What a motor at full voltage adds within two steps must not count as an impact: the robot would rattle."""
+    """What motors at full voltage add to the approach of a robot's point within a step must not count as an impact, or
+    a robot that leans on something would rattle. Half as much again keeps clear of it."""
     speeds = np.empty(robots.size + 1)
     for index, own in enumerate(robots):
         left, right = own.push_left * own.limit_left, own.push_right * own.limit_right
         ahead = abs(own.inverse_11) * (left + right) + abs(own.inverse_12) * own.track * max(left, right)
         turning = abs(own.inverse_22) * own.track * max(left, right) + abs(own.inverse_12) * (left + right)
-        speeds[index] = 2.0 * dt * (ahead + own.reach * turning) + 1e-3
+        speeds[index] = 1.5 * dt * max(ahead, own.reach * turning) + 1e-3
     speeds[-1] = 1e-3
     return speeds

@@ -31,8 +31,10 @@ LONGEST_HELLO = 256
 LONGEST_REQUEST = 8192
 LARGEST_INPUT = 1 << 16
 """Bytes that a client may send in all before it is dropped: it has nothing to say."""
-SEND_BUFFER = 1 << 15
-"""Asked of the system for each client: small, so that a slow one sees the present and not a long queue of the past."""
+SEND_BUFFER = 1 << 17
+"""Asked of the system for each client: small, so that a slow one sees the present and not a long queue of the past, but
+twice the largest segment of the loopback interface; below that, each part of a large image waits for a delayed
+acknowledgement."""
 READ_AT_ONCE = 4096
 REQUEST = re.compile(rb"([A-Z]{1,10}) (\S{1,200}) HTTP/1\.[01]")
 USAGE = f"begin with the line {HELLO.decode().strip()!r}, or ask for /frame.png, /frame.jpg or /empty.png"

@@ -12,23 +12,36 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from PIL import Image
 
 from botz import kernel_cache
+from botz.engines.base import ChannelTable
 from botz.links.camera_connections import Connections
 from botz.links.camera_protocol import VERSION, empty_message, frame_message, greeting
 from botz.scenario.links import CameraLink, host_and_port
 from botz.scene.soccer_camera import SoccerCamera
-from botz.sim.attached import AttachedRun
 
 SHORTEST_WAIT, LONGEST_WAIT = 0.0005, 0.02
 """Between two looks at the match [s]: it publishes no faster than its step, and ends without notice."""
 LAST_WORDS_SECONDS = 0.5
 """How long clients have after the end to take the rest of their last frame."""
 JPEG_QUALITY = 92
+
+
+class Match(Protocol):
+    """What of an AttachedRun the camera reads."""
+
+    about: dict[str, Any]
+    channels: ChannelTable
+    step_ns: int
+    scenario: str
+
+    @property
+    def finished(self) -> bool: ...
+    def latest(self) -> tuple[int, np.ndarray]: ...
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,7 @@ class Moment:
 class Moments:
     """When images are taken, which of them are lost, and when they are due to be sent, all in simulated time."""
 
-    def __init__(self, run: AttachedRun, settings: CameraLink, seed: int):
+    def __init__(self, run: Match, settings: CameraLink, seed: int):
         self._run = run
         self._period_ns = max(1, round(settings.period * 1e9))
         self._latency_ns = round(settings.latency * 1e9)
@@ -91,7 +104,7 @@ class Moments:
 class Pictures:
     """Draws moments of a match and makes messages of them."""
 
-    def __init__(self, run: AttachedRun, settings: CameraLink, seed: int):
+    def __init__(self, run: Match, settings: CameraLink, seed: int):
         kernel_cache.announce("camera")
         self.camera = SoccerCamera(settings, run.about, seed=seed)
         self._noisy = settings.noise > 0
@@ -174,7 +187,7 @@ def encoded(image: np.ndarray, ending: str) -> bytes:
 
 
 def serve_camera(
-    run: AttachedRun, settings: CameraLink, seed: int, *, ready: Callable[[str], None], should_stop: Callable[[], bool]
+    run: Match, settings: CameraLink, seed: int, *, ready: Callable[[str], None], should_stop: Callable[[], bool]
 ) -> dict[str, Any]:
     """Serve until the run has finished or `should_stop`; calls `ready` with the address once it listens, and returns
     what it has counted. Raises OSError where it cannot listen."""

@@ -219,7 +219,7 @@ def described(run: AttachedRun, settings: PoseLink) -> tuple[Layout, bytes]:
     text = json.dumps(
         {
             "scenario": run.scenario,
-            "engine": run.segment.descriptor["engine"],
+            "engine": run.engine,
             "step_ns": run.step_ns,
             "rate": settings.rate,
             "frames": [frame for frame, _ in run.poses],

@@ -12,7 +12,6 @@ from typing import Any
 
 from botz.errors import BotzError, InputError, Problem
 from botz.run.child import Answers, child_process, how_it_ended
-from botz.scenario.links import PoseLink
 from botz.scenario.schema import Strict
 
 SERVER = "from botz.links.server_process import main; main()"
@@ -20,31 +19,13 @@ READY_SECONDS = 120.0
 """How long a server may take to be ready: on a fresh machine it compiles."""
 
 
-def links_of(spec: Any, poses_at: str | None = None) -> dict[str, Strict]:
-    """The settings of what a scenario serves, by name: its links, or the poses alone where its family has no others.
-
-    `poses_at` is another address for the poses.
-    """
-    links: Any = getattr(spec, "links", None)
-    settings: dict[str, Strict] = {"poses": PoseLink()}
-    if links is not None:
-        found = {name: getattr(links, name) for name in type(links).model_fields}
-        settings = {name: link for name, link in found.items() if link is not None}
-    if poses_at is not None:
-        try:
-            settings["poses"] = PoseLink.model_validate(
-                {**settings.get("poses", PoseLink()).model_dump(), "listen": poses_at}
-            )
-        except ValueError as error:
-            raise InputError(Problem(reason_of(error), key="--poses")) from None
+def links_of(spec: Any) -> dict[str, Strict]:
+    """The settings of what a scenario serves, by name."""
+    found = {name: getattr(spec.links, name) for name in type(spec.links).model_fields}
+    settings = {name: link for name, link in found.items() if link is not None}
     if not settings:
         raise InputError(Problem("all are null, so that --serve has nothing to open", key="links"))
     return settings
-
-
-def reason_of(error: Any) -> str:
-    """The first sentence of a settings class about a value that it does not take."""
-    return str(error.errors()[0]["msg"]).removeprefix("Value error, ")
 
 
 @dataclass
@@ -74,11 +55,9 @@ class Served:
     `run_scenario(…, servers=served)` does both.
     """
 
-    def __init__(self, settings: Mapping[str, Strict], *, seed: int, in_scenario: bool = True):
-        """`in_scenario`: the scenario has these settings, so that --set changes them."""
+    def __init__(self, settings: Mapping[str, Strict], *, seed: int):
         self._settings = {name: link.model_dump(mode="json") for name, link in settings.items()}
         self._seed = seed
-        self._in_scenario = in_scenario
         self._stack = ExitStack()
         self._servers: list[Server] = []
         self._warnings: list[str] = []
@@ -159,9 +138,8 @@ class Served:
         if "address" in message and keys in ([], [listen]):
             address = self._settings[link]["listen"]
             other = f"{address.rpartition(':')[0]}:0"
-            option = f"--set {listen}={other}" if self._in_scenario else f"--{link} {other}"
-            text = f"cannot listen at {address}, {message['address']}; choose another with {option} (0: any free port)"
-            return InputError(Problem(text, key=listen) if self._in_scenario else Problem(f"{link}: {text}"))
+            remedy = f"choose another with --set {listen}={other} (0: any free port)"
+            return InputError(Problem(f"cannot listen at {address}, {message['address']}; {remedy}", key=listen))
         if problems:
             return InputError([Problem(text, key=key) for text, key in problems])
         return BotzError(f"{link or 'servers'}: {message['reason']}")

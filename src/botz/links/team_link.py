@@ -192,7 +192,8 @@ class TeamLink(ABC):
 
     def counters(self) -> dict[str, int]:
         """Packets received, commands passed on to the run, and what was ignored by reason."""
-        return {"received": self._received, "passed_on": self._passed_on, **self._complaints.counts}
+        ignored = sum(self._complaints.counts.values())
+        return {"received": self._received, "passed_on": self._passed_on, "ignored": ignored, **self._complaints.counts}
 
     def close(self) -> None:
         self._complaints.log_if_due(time.perf_counter(), last=True)

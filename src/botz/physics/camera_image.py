@@ -207,6 +207,8 @@ def draw_bodies(
         count = neighbours(boxes, i, near)
         for v in range(boxes[i, 0], boxes[i, 1]):
             for u in range(boxes[i, 2], boxes[i, 3]):
+                if count > 1 and is_done(boxes, near, count, i, v, u):
+                    continue
                 draw_pixel(lens, rays, empty, palette, ball_colour, shapes, near, count, n, v, u, image)
 
 
@@ -220,7 +222,7 @@ def restore(empty, box, image):
 
 @compiled
 def neighbours(boxes, i, near):  # -> how many bodies the pixels of box i can show
-    near[0] = i
+    near[0, 0] = i
     count = 1
     for j in range(boxes.shape[0]):
         if (
@@ -230,9 +232,19 @@ def neighbours(boxes, i, near):  # -> how many bodies the pixels of box i can sh
             and boxes[j, 2] < boxes[i, 3]
             and boxes[i, 2] < boxes[j, 3]
         ):
-            near[count] = j
+            near[0, count] = j
             count += 1
     return count
+
+
+@compiled
+def is_done(boxes, near, count, i, v, u):
+    """Whether a box before this one has the pixel too, and so has drawn it."""
+    for k in range(1, count):
+        j = near[0, k]
+        if j < i and boxes[j, 0] <= v < boxes[j, 1] and boxes[j, 2] <= u < boxes[j, 3]:
+            return True
+    return False
 
 
 @inlined
@@ -240,15 +252,24 @@ def draw_pixel(lens, rays, empty, palette, ball_colour, shapes, near, count, bal
     x0, y0 = rays[v, u, 0], rays[v, u, 1]
     right_x, right_y = rays[v, u + 1, 0] - x0, rays[v, u + 1, 1] - y0
     down_x, down_y = rays[v + 1, u, 0] - x0, rays[v + 1, u, 1] - y0
-    if count == 1 and near[0] != ball:
-        middle_x, middle_y = x0 + 0.5 * (right_x + down_x), y0 + 0.5 * (right_y + down_y)
-        part = pixel_on_cube(shapes, near[0], middle_x, middle_y, right_x, right_y, down_x, down_y)
-        if part == MISSED:
-            return
-        if part != MIXED:
-            for k in range(3):
-                image[v, u, k] = palette[near[0], part, k]
-            return
+    middle_x, middle_y = x0 + 0.5 * (right_x + down_x), y0 + 0.5 * (right_y + down_y)
+    here, fills = 0, MIXED
+    for k in range(count):
+        i = near[0, k]
+        if i == ball:
+            found = MIXED
+        else:
+            found = pixel_on_cube(shapes, i, middle_x, middle_y, right_x, right_y, down_x, down_y)
+        if found != MISSED:
+            near[1, here] = i
+            fills = found
+            here += 1
+    if here == 0:
+        return
+    if here == 1 and fills != MIXED:
+        for k in range(3):
+            image[v, u, k] = palette[near[1, 0], fills, k]
+        return
     red = green = blue = 0
     hits = 0
     for s in range(4):
@@ -256,15 +277,16 @@ def draw_pixel(lens, rays, empty, palette, ball_colour, shapes, near, count, bal
         across, down = 0.375 + 0.5 * s - (1.25 if s > 1 else 0.0), 0.125 + 0.25 * s
         gx, gy = x0 + across * right_x + down * down_x, y0 + across * right_y + down * down_y
         nearest, body, part, bright = 1.5, -1, TOP, 0.0
-        for k in range(count):
-            if near[k] == ball:
+        for k in range(here):
+            i = near[1, k]
+            if i == ball:
                 t, shade = ray_meets_ball(shapes, ball, lens.height, gx, gy)
                 if t < nearest:
                     nearest, body, bright = t, ball, shade
             else:
-                t, face = ray_meets_cube(shapes, near[k], gx, gy)
+                t, face = ray_meets_cube(shapes, i, gx, gy)
                 if t < nearest:
-                    nearest, body, part = t, near[k], face
+                    nearest, body, part = t, i, face
         if body == ball:
             red += int(bright * ball_colour[0])
             green += int(bright * ball_colour[1])

@@ -2,7 +2,7 @@
 
 Every body has two generalised speeds u and a 2 × 2 inverse mass: a robot (v, ω) with M⁻¹, since its wheels let it move
 along its heading only, the ball (v_x, v_y) with 1/m. A contact along the unit normal n, which points from the second
-body to the first, has g = [e_θ·n, (k×d)·n]ᵀ for a robot and g = n for the ball, so that the bodies part at g₁·u₁ − g₂·u₂.
+body to the first, has g = [e_θ·n, (k×d)·n]ᵀ for a robot and g = n for the ball; the bodies part at g₁·u₁ − g₂·u₂.
 The rigid impulse P = −(1+e) v_n/(w₁+w₂) with w = gᵀM⁻¹g changes the energy by exactly −½(1−e²) v_n²/(w₁+w₂).
 """
 
@@ -18,17 +18,17 @@ WALL = -1
 """In place of a second body."""
 
 BODY = record(
-    **{name: np.float64 for name in words("u0 u1 inverse_11 inverse_12 inverse_22 rate0 rate1 way0 way1 since mass")},
+    **dict.fromkeys(words("u0 u1 inverse_11 inverse_12 inverse_22 rate0 rate1 way0 way1 since mass"), np.float64),
     held=np.int64,
 )
 """Speeds and inverse mass; how it moves in this step: `way` until the time `since`, then at `rate`; `held`: the step's
 motion was taken back."""
 CONTACT = record(
     first=np.int64, second=np.int64, mate=np.int64, pair=np.int64,
-    **{name: np.float64 for name in words(
+    **dict.fromkeys(words(
         "normal_x normal_y gap arm1_x arm1_y arm2_x arm2_y g10 g11 g20 g21 t10 t11 t20 t21 "
         "inverse_mass tangent_inverse restitution friction resting"
-    )},
+    ), np.float64),
 )  # fmt: skip
 """Two bodies (the second may be WALL), the other contact of the same two faces (−1: none), normal and gap, the arms
 from the bodies' middles, g along normal and tangent of each, w₁+w₂ along both, and the coefficients of the pair; below
@@ -214,8 +214,8 @@ def resting_impulses(count, system, speeds, impulses, active, work, finest):
     """P ≥ 0 so that no contact approaches any more and none pulls: v + A P ≥ 0, complementary.
 
     The contacts that push are guessed, those that would pull are let go and those that still approach are added, one at
-    a time, the worst first. Where that does not end, impulses are set to their best one at a time. Either way each change
-    lowers the kinetic energy ½PᵀAP + vᵀP: no energy is gained.
+    a time, the worst first. Where that does not end, impulses are set to their best one at a time. Either way the
+    kinetic energy ½PᵀAP + vᵀP comes out lower: no energy is gained.
     """
     for a in range(count):
         active[a] = 1.0 if speeds[a] < 0.0 else 0.0

@@ -1,7 +1,7 @@
 """Differential-drive robots with two DC motors ([yamamoto2003] section 2): K e = M v̇ + B v, v = (v, ω).
 
-The source prints eq. 7 with a minus; with its own eqs. 4 to 6 the sign is plus, and friction slows the robot down. Eq. 8
-is then v̇ = −M⁻¹B v + M⁻¹K e, q̇ = T(θ) v. A robot moves along its heading only: its wheels do not slip.
+The source prints eq. 7 with a minus; with its own eqs. 4 to 6 the sign is plus, and friction slows the robot down.
+Eq. 8 is then v̇ = −M⁻¹B v + M⁻¹K e, q̇ = T(θ) v. A robot moves along its heading only: its wheels do not slip.
 """
 
 from __future__ import annotations
@@ -13,33 +13,40 @@ import numpy as np
 from botz.frames import compiled, inlined, record, words
 
 DRIVE_FIELDS = words(
-    "half reach track radius_left radius_right mass_11 mass_12 mass_22 inverse_11 inverse_12 inverse_22 "
-    "drag_11 drag_12 drag_22 push_left push_right constant_left constant_right conductance_left conductance_right "
-    "limit_left limit_right gain"
+    "half reach track per_track radius_left radius_right per_radius_left per_radius_right "
+    "mass_11 mass_12 mass_22 inverse_11 inverse_12 inverse_22 drag_11 drag_12 drag_22 push_left push_right constant_left constant_right conductance_left conductance_right "
+    "limit_left limit_right hold_left hold_right follow_left follow_right"
 )
-"""Parameters: M, M⁻¹ and B of the robot (symmetric), and `push` = K_m/(R r), the force at a wheel's rim per volt."""
+"""Parameters: M, M⁻¹ and B of the robot (symmetric); `push` = K_m/(R r), the force at a wheel's rim per volt; of speed
+control `hold` = 1/(2 push), the volts per force, and `follow`, the volts per error of speed. Divisions cost more than
+all else in a step, so their results stand here."""
 STATE_FIELDS = words("x y heading speed turn angle_left angle_right cosine sine playing")
 """Pose, v, ω, the wheels' angles, cos θ and sin θ of the pose, and whether the robot is in play (1) or taken out."""
 WORK_FIELDS = words("way_x way_y way_along start_x start_y start_heading start_cosine start_sine")
 """Of the present step: its smooth displacement, and the pose that it started from."""
 
-ROBOT = record(**{name: np.float64 for name in (*DRIVE_FIELDS, *STATE_FIELDS, *WORK_FIELDS)})
+ROBOT = record(**dict.fromkeys((*DRIVE_FIELDS, *STATE_FIELDS, *WORK_FIELDS), np.float64))
 
 
 @inlined
 def wheel_speeds(robot, v, w):  # -> ω_left, ω_right
     """Inverse of eq. 1: ω_d = (v + ω b/2)/r_d, ω_e = (v − ω b/2)/r_e."""
     side = 0.5 * robot.track * w
-    return (v - side) / robot.radius_left, (v + side) / robot.radius_right
+    return (v - side) * robot.per_radius_left, (v + side) * robot.per_radius_right
 
 
 @compiled
 def applied_voltages(
     robot,
     # inputs
-    volt_left, volt_right, speed_left, speed_right, by_speed,
+    volt_left,
+    volt_right,
+    speed_left,
+    speed_right,
+    by_speed,
     # state in
-    v, w,
+    v,
+    w,
 ):  # fmt: skip  -> e_left, e_right
     """The commanded voltages within the driver's limits, or those that make the wheels follow the commanded speeds.
 
@@ -47,14 +54,12 @@ def applied_voltages(
     """
     if by_speed != 0.0:
         rim_left, rim_right = robot.radius_left * speed_left, robot.radius_right * speed_right
-        v_wanted, w_wanted = 0.5 * (rim_left + rim_right), (rim_right - rim_left) / robot.track
+        v_wanted, w_wanted = 0.5 * (rim_left + rim_right), (rim_right - rim_left) * robot.per_track
         force = robot.drag_11 * v_wanted + robot.drag_12 * w_wanted
-        couple = (robot.drag_12 * v_wanted + robot.drag_22 * w_wanted) * 2.0 / robot.track
+        couple = (robot.drag_12 * v_wanted + robot.drag_22 * w_wanted) * 2.0 * robot.per_track
         now_left, now_right = wheel_speeds(robot, v, w)
-        volt_left = 0.5 * (force - couple) / robot.push_left
-        volt_right = 0.5 * (force + couple) / robot.push_right
-        volt_left += robot.gain * robot.constant_left * (speed_left - now_left)
-        volt_right += robot.gain * robot.constant_right * (speed_right - now_right)
+        volt_left = robot.hold_left * (force - couple) + robot.follow_left * (speed_left - now_left)
+        volt_right = robot.hold_right * (force + couple) + robot.follow_right * (speed_right - now_right)
     return (
         min(max(volt_left, -robot.limit_left), robot.limit_left),
         min(max(volt_right, -robot.limit_right), robot.limit_right),

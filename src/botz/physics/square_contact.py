@@ -1,8 +1,8 @@
 """Where squares, a ball and the walls of a field touch ([yamamoto2003] section 3.1, and the cases that it leaves out).
 
 Two squares, and a square and the wall beside a goal, are apart when one of their faces' normals separates them; that
-face and the edge of the other body that faces it give one contact or two: vertex on edge, edge on edge, frontal. A gap is
-the distance still to go, negative for an overlap.
+face and the edge of the other body that faces it give one contact or two: vertex on edge, edge on edge, frontal. A gap
+is the distance still to go, negative for an overlap.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from math import sqrt
 
 from botz.frames import compiled, inlined
 
-HALF_DIAGONAL = sqrt(0.5)
 CLIP_MARGIN = 1e-6
 """Vertices count as on a face up to this far beyond its ends [m], so that rounding does not lose a frontal contact."""
 
@@ -138,8 +137,8 @@ def ball_square(radius, half, cosine, sine, dx, dy):
 
 
 # --- walls -----------------------------------------------------------------------------------------------------------
-# The field is symmetric: everything here is said for the quarter x, y > 0, into which the caller mirrors. Its solids are
-# the side wall y > W/2, the back of the goal x > L/2 + depth, the triangle in the corner, and the wall beside the goal:
+# The field is symmetric: everything here is said for the quarter x, y > 0, into which the caller mirrors. Its solids
+# are the side wall y > W/2, the back of the goal x > L/2 + depth, the triangle in the corner, and the wall beside the goal:
 # x > L/2 and y > half the goal's width, a corner whose tip is the post.
 
 

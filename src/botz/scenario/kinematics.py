@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from botz.scenario.links import RunLinks
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.schema import (
@@ -269,3 +270,5 @@ class KinematicsScenario(ScenarioBase):
     """The robots by name: each with `extends` and changes, or with all of its wheels."""
     controllers: dict[Name, KinematicsController] = Field(default={})
     """What drives the robots, by name."""
+    links: RunLinks = RunLinks()
+    """How viewers reach the run, with `botz run --serve`."""

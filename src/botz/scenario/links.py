@@ -56,6 +56,13 @@ class PoseLink(Strict):
     """Frames per second of real time."""
 
 
+class RunLinks(Strict):
+    """What `botz run --serve` opens; null leaves it out."""
+
+    poses: PoseLink | None = PoseLink()
+    """Where everything is."""
+
+
 class LeagueLink(Strict):
     """The league simulators' messages over UDP: vision out, commands and replacements in."""
 
@@ -79,13 +86,13 @@ class VoltageLink(Strict):
 class Camera(Strict):
     """A camera above the field that looks straight down, and how its images are spoilt."""
 
-    position: Annotated[list[Metres], Field(min_length=3, max_length=3)] = [0.0, 0.0, 2.0]
+    position: Annotated[list[Metres], Field(min_length=3, max_length=3)] = Field(default=[0.0, 0.0, 2.0])
     """Of the lens: x, y and height above the ground [m]."""
     view: Metres = Field(default=1.80, gt=0, le=1e4)
     """How much of the ground the width of the image shows [m]."""
     turn: Radians = 0.0
     """Turn of the image about the vertical: at 0 the field's +x points right and +y up [rad]."""
-    size: Annotated[list[int], Field(min_length=2, max_length=2)] = [640, 480]
+    size: Annotated[list[int], Field(min_length=2, max_length=2)] = Field(default=[640, 480])
     """Width and height of the image [pixels]."""
     period: Seconds = Field(default=0.030, gt=0, le=10)
     """Time between two images [s]."""
@@ -126,7 +133,7 @@ class CameraLink(Camera):
     """Address and port at which clients connect."""
 
 
-class SoccerLinks(Strict):
+class SoccerLinks(RunLinks):
     """What `botz run --serve` opens; null leaves one out."""
 
     league: LeagueLink | None = LeagueLink()
@@ -135,5 +142,3 @@ class SoccerLinks(Strict):
     """Motor voltages."""
     camera: CameraLink | None = CameraLink()
     """Images of the field."""
-    poses: PoseLink | None = PoseLink()
-    """Where everything is."""

@@ -147,7 +147,7 @@ class PlacedSoccerRobot(SoccerRobot):
     """Where it stands when its own team kicks off; null: at `pose`."""
 
 
-class Field_(Strict):
+class PlayingField(Strict):
     """The field, about the origin: its length along x, from goal to goal. League sizes by default."""
 
     length: Metres = Field(default=1.50, gt=0, le=1e3)
@@ -170,10 +170,11 @@ class Field_(Strict):
     """From the middle to the penalty marks, a marking [m]."""
 
     @model_validator(mode="after")
-    def _goal_between_corners(self) -> Field_:
+    def _goal_between_corners(self) -> PlayingField:
         if self.goal_width > self.width - 2.0 * self.corner:
             room = self.width - 2.0 * self.corner
-            raise Misfits([(("goal_width",), f"{self.goal_width:g} m is wider than the {room:g} m between the corners")])
+            wide = f"{self.goal_width:g} m is wider than the {room:g} m between the corners"
+            raise Misfits([(("goal_width",), wide)])
         if self.corner > 0.5 * self.length:
             raise Misfits([(("corner",), f"{self.corner:g} m is more than half the length")])
         return self
@@ -190,9 +191,9 @@ class Ball(Strict):
     """Viscous friction β [N·s/m]; an assumption: the ball slows down to 1/e in 2.3 s."""
     rolling: bool = False
     """A ball that rolls has the inertia of 7/5 of its mass; false: 1, as the source has it."""
-    position: Annotated[list[Metres], Field(min_length=2, max_length=2)] = [0.0, 0.0]
+    position: Annotated[list[Metres], Field(min_length=2, max_length=2)] = Field(default=[0.0, 0.0])
     """x, y at the start and at kick-offs [m]."""
-    velocity: Annotated[list[MetresPerSecond], Field(min_length=2, max_length=2)] = [0.0, 0.0]
+    velocity: Annotated[list[MetresPerSecond], Field(min_length=2, max_length=2)] = Field(default=[0.0, 0.0])
     """Velocity at the start [m/s]."""
 
     @property
@@ -224,7 +225,7 @@ class Impacts(Strict):
 
 
 class SoccerWorld(Strict):
-    field: Field_ = Field_()
+    field: PlayingField = PlayingField()
     """The field, its goals and markings."""
     ball: Ball = Ball()
     """The ball."""

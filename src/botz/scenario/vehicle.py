@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from botz.scenario.links import RunLinks
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.schema import (
@@ -443,3 +444,5 @@ class VehicleScenario(ScenarioBase):
     """The vehicles by name: each with `extends` and changes, or with all of its parts."""
     controllers: dict[Name, VehicleController] = Field(default={})
     """What drives the vehicles, by name."""
+    links: RunLinks = RunLinks()
+    """How viewers reach the run, with `botz run --serve`."""

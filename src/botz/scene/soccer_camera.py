@@ -97,10 +97,10 @@ class SoccerCamera:
         self._robots[:, 3] = [robot.side for robot in self.robots]
         self._ball = np.array([np.nan, np.nan, self.ball_radius])
         self._shapes = np.zeros((count + 1, SHAPE))
-        self._near = np.zeros(count + 1, dtype=np.int64)
+        self._near = np.zeros((2, count + 1), dtype=np.int64)
         self._boxes = np.zeros((count + 1, 4), dtype=np.int64)
         self._searched = self._boxes
-        self._sharp_empty = empty_field(self.lens, about["field"])
+        self._sharp_empty = empty_field(self.lens, about["field"], self._rays)
         self._sharp = self._sharp_empty.copy()
         self._blur = _Blur(camera.blur, width) if camera.blur > 0 else None
         self._empty = self._blur.whole(self._sharp_empty) if self._blur else self._sharp_empty

@@ -45,6 +45,7 @@ class AttachedRun:
         self.segment = Segment.attach(run_id)
         description = self.segment.descriptor
         self.scenario: str = description["scenario"]
+        self.engine: str = description["engine"]
         self.step_ns: int = description["step_ns"]
         self.robots: list[str] = description["robots"]
         """What takes commands."""

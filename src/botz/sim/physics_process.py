@@ -54,6 +54,7 @@ def main() -> None:
             command_width=commands,
         )
         segments.append(segment)
+        segment.words[W_PAUSE] = int(orders.get("paused", False))
         tell(answers, {"event": "ready", "run_id": segment.run_id})
         outcome = physics(simulation, segment, orders, parent_gone)
     except BotzError as error:

@@ -111,7 +111,7 @@ class Maker:
         self.radius = float(rng.uniform(0.01, 0.05))
         mass, rolling = float(rng.uniform(0.01, 0.5)), bool(rng.random() < 0.5)
         self.ball_mass = 1.4 * mass if rolling else mass
-        pairs = {pair: (restitution, friction) for pair in PAIR_OF.values()}
+        pairs = dict.fromkeys(PAIR_OF.values(), (restitution, friction))
         ball: Data = {"radius": self.radius, "mass": mass, "rolling": rolling, "friction": 0.0, "position": [0.0, 0.9]}
         self.rig = match(self.robots, step=STEP, field=FIELD, ball=ball, pairs=pairs, model=model)
 

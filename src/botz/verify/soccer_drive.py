@@ -1,4 +1,4 @@
-"""Robots and a ball that meet nobody: steady states, step responses, circles, decay and speed control in closed form."""
+"""Robots and a ball that meet nobody, in closed form: steady states, step responses, circles, decay, speed control."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def circles(samples: int) -> Iterator[Check]:
 
 
 def rolling_ball(samples: int) -> Iterator[Check]:
-    """Eq. 9: v = v₀ e^(−βt/m), way v₀ m/β (1 − e^(−βt/m)); with `rolling` 7/5 m for m. Euler's method has (1 − βh/m)^n."""
+    """Eq. 9: v = v₀ e^(−βt/m), way v₀ m/β (1 − e^(−βt/m)); with `rolling` 7/5 m for m. Euler has (1 − βh/m)^n."""
     rng = np.random.default_rng(6)
     robot = free_robot()
     power, straight = [], []

@@ -22,7 +22,7 @@ Pair = tuple[float, float]
 """Restitution and friction."""
 
 KINDS = ("ball_wall", "robot_wall", "robot_ball", "robot_robot")
-SLOW = 1e-14
+SLOW = 1e-20
 """Stall torque of motors that neither drive nor brake [N·m]: what they take in a step is far below rounding."""
 HUGE: Data = {"length": 900.0, "width": 900.0, "goal_width": 0.4}
 """A field whose walls nobody reaches."""
@@ -228,11 +228,12 @@ def match(
     pairs: Mapping[str, Pair] = {},
     model: str = "rigid",
     after_goal: str = "continue",
+    spacing: float = 1.6,
 ) -> Rig:
-    """A match between these robots, out of play until a check puts them somewhere."""
+    """A match between these robots, out of play until a check puts them somewhere; `spacing` in sides, to begin with."""
     size = SoccerScenario.model_fields["world"].default.field.model_copy(update=dict(field))
     placed: Data = {}
-    gap = 1.6 * max(robot["side"] for robot in robots)
+    gap = spacing * max(robot["side"] for robot in robots)
     room = size.length - 2.0 * size.corner
     per_row = max(int(room / gap) - 1, 1)
     for index, robot in enumerate(robots):

@@ -18,17 +18,7 @@ NOWHERE = np.array([np.nan, np.nan, 0.1])
 
 
 def lens(**changes) -> Lens:
-    settings = {
-        "x": 0.1,
-        "y": -0.05,
-        "height": 2.0,
-        "view": 1.2,
-        "turn": 0.4,
-        "distortion": 0.0,
-        "width": 28,
-        "rows": 20,
-    }
-    return Lens(**{**settings, **changes})
+    return replace(Lens(x=0.1, y=-0.05, height=2.0, view=1.2, turn=0.4, distortion=0.0, width=28, rows=20), **changes)
 
 
 def rays_of(lens: Lens) -> np.ndarray:
@@ -51,7 +41,7 @@ class Drawing:
         robots = np.array(robots, dtype=float).reshape(-1, 4)
         draw_bodies(
             lens_record(self.lens), self.rays, self.empty, self.palette, BALL_COLOUR, robots, np.array(ball),
-            np.zeros((len(robots) + 1, SHAPE)), np.zeros(len(robots) + 1, dtype=np.int64), self.boxes, self.image,
+            np.zeros((len(robots) + 1, SHAPE)), np.zeros((2, len(robots) + 1), dtype=np.int64), self.boxes, self.image,
         )  # fmt: skip
         return self.image
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from botz.scenario.links import Camera
-from botz.scenario.soccer import Field_
+from botz.scenario.soccer import PlayingField
 from botz.scene.lens import Lens
 from botz.scene.soccer_camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS, SoccerCamera
 from botz.scene.soccer_field_image import MARKING, SURFACE, SURROUNDINGS, WALL
@@ -19,7 +19,7 @@ SIDE, RADIUS = 0.075, 0.0215
 
 def about(robots: int = 6) -> dict[str, Any]:
     teams = {f"robot{k}": {"team": ("blue", "yellow")[k % 2], "id": k // 2, "side": SIDE} for k in range(robots)}
-    return {"field": Field_().model_dump(), "ball": {"radius": RADIUS}, "robots": teams}
+    return {"field": PlayingField().model_dump(), "ball": {"radius": RADIUS}, "robots": teams}
 
 
 def camera(robots: int = 6, seed: int = 3, **settings: Any) -> SoccerCamera:

@@ -1,0 +1,45 @@
+"""Run by the peers' own interpreter: seconds per simulated second of a match in rc-robosim, nothing drawn.
+
+The argument is the match as JSON, made by `bench/soccer.py`: where robots and ball stand, the wheels' speeds to follow
+(a row every `period_ms`), how often the simulator is told and asked (`control_ms`), and how long. It takes five steps of
+its own between two such times, whatever they are apart. The last line printed is the result.
+"""
+
+import json
+import sys
+import time
+
+import numpy as np
+from robosim import VSS
+
+FIELD_OF_THREE = 0
+
+
+def main():
+    case = json.loads(sys.argv[1])
+    blue, yellow = case["blue"], case["yellow"]
+    control = case["control_ms"]
+    steps = round(1000 * case["seconds"] / control)
+    commands = [case["speeds"][k * control // case["period_ms"] % len(case["speeds"])] for k in range(steps)]
+
+    best = float("inf")
+    for _ in range(case["repeats"]):
+        match = VSS(FIELD_OF_THREE, len(blue), len(yellow), control, [*case["ball"], 0.0, 0.0], blue, yellow)
+        before = np.array(match.get_state())
+        began = time.perf_counter()
+        for command in commands:
+            match.step(command)
+            match.get_state()
+        best = min(best, (time.perf_counter() - began) / case["seconds"])
+
+    after = np.array(match.get_state())
+    if not np.isfinite(after).all():
+        raise RuntimeError("the match is not finite")
+    places = [np.array([state[5 + 6 * k : 7 + 6 * k] for k in range(len(blue) + len(yellow))])
+              for state in (before, after)]  # fmt: skip
+    if np.hypot(*(places[1] - places[0]).T).max() < 0.05:
+        raise RuntimeError("no robot has moved")
+    print(json.dumps({"value": best}))
+
+
+main()
