@@ -95,7 +95,7 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (VEHICLE_PAGE, "waypoints", vehicle.FollowWaypointsController),
     (VEHICLE_PAGE, "gains", vehicle.WheelSpeeds),
     (VEHICLE_PAGE, "limits", vehicle.DriveLimits),
-    (SOCCER_PAGE, "field", soccer.Field_),
+    (SOCCER_PAGE, "field", soccer.PlayingField),
     (SOCCER_PAGE, "ball", soccer.Ball),
     (SOCCER_PAGE, "impacts", soccer.Impacts),
     (SOCCER_PAGE, "pair", soccer.Pair),

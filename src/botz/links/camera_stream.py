@@ -34,11 +34,14 @@ JPEG_QUALITY = 92
 class Match(Protocol):
     """What of an AttachedRun the camera reads."""
 
-    about: dict[str, Any]
-    channels: ChannelTable
-    step_ns: int
-    scenario: str
-
+    @property
+    def about(self) -> dict[str, Any]: ...
+    @property
+    def channels(self) -> ChannelTable: ...
+    @property
+    def step_ns(self) -> int: ...
+    @property
+    def scenario(self) -> str: ...
     @property
     def finished(self) -> bool: ...
     def latest(self) -> tuple[int, np.ndarray]: ...

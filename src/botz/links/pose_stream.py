@@ -27,11 +27,13 @@ MOST_CLIENTS = 16
 ACCEPTED_AT_ONCE = 8
 LARGEST_INPUT = 1 << 16
 """Bytes that a viewer may send before it is dropped: it has nothing to say."""
-SEND_BUFFER = 1 << 15
+SEND_BUFFER = 1 << 17
 """Asked of the system for each viewer: small, so that a slow one sees the present and not a long queue of the past. Two
 frames have room in any case."""
 STALLED_SECONDS = 10.0
 """A viewer that takes nothing for so long is dropped."""
+PARTING_SECONDS = 1.0
+"""How long the end of a run waits for slow viewers [s]."""
 RETRY_SECONDS = 0.02
 """When a message that was taken only in part is tried again, at low rates."""
 
@@ -198,10 +200,15 @@ class PoseStream:
         return dict(self._counts)
 
     def close(self) -> None:
-        """End, with the last state as the last frame for those who can take it."""
+        """End, with the last state as the last frame; viewers have a moment to take what is on its way."""
         with suppress(BotzError):
             if self._viewers:
                 self._send(time.perf_counter())
+        deadline = time.perf_counter() + PARTING_SECONDS
+        while self.unsent and (now := time.perf_counter()) < deadline:
+            for viewer in [viewer for viewer in self._viewers if viewer.rest]:
+                self._flush(viewer, now)
+            time.sleep(0.001)
         for viewer in self._viewers:
             viewer.socket.close()
         self._viewers.clear()

@@ -26,6 +26,8 @@ from botz.sim.shared_memory import FINISHED, RUNNING, W_PAUSE, W_STATUS, W_STEP,
 from botz.sim.simulation import Simulation
 
 PUBLISH_SECONDS = 0.004
+"""Between two published states of a run as fast as possible [s]; in real time every tick is published, so that a
+camera finds each of its moments."""
 GRACE_SECONDS = 5.0
 """How long the loop has to end by itself once the parent is gone; a controller that hangs must not outlive it."""
 REFUSALS_LOGGED = 20
@@ -98,12 +100,13 @@ def physics(
     clock = RealTimeClock(factor, simulation.step_ns * 1e-9, should_stop=should_stop) if factor else None
     row = np.empty(simulation.channels.width)
     last_published = 0.0
+    between = PUBLISH_SECONDS if clock is None else 0.0
 
     def publish(step: int) -> None:
         nonlocal last_published
         now = time.perf_counter()
         words[W_STEP] = step
-        if now - last_published >= PUBLISH_SECONDS:
+        if now - last_published >= between:
             last_published = now
             simulation.engine.observe(row)
             segment.publish(step, row)
