@@ -16,9 +16,23 @@ FOLDER = Path(__file__).parent
 
 SCENARIOS = {
     "castor-tractrix": 2.0, "skid-steer-slip": 2.0, "omni-eight": 4.0, "differential-odometry": 2.0, "skid-circle": 0.4,
+    "soccer": 0.4,
 }  # fmt: skip
 """Shipped scenarios and how many seconds of them are kept: a table with a passive castor, an over-constrained
-robot, feedback control of a robot that moves in all directions, noise, and vehicles that start to skid."""
+robot, feedback control of a robot that moves in all directions, noise, vehicles that start to skid, and a kick-off."""
+
+COMMANDS: dict[str, dict[str, Any]] = {
+    "soccer": {
+        "blue0": {"twist": (0.4, 1.0)},
+        "blue1": {"left/voltage": 5.0, "right/voltage": 5.0},
+        "blue2": {"left/speed": 12.0, "right/speed": 20.0},
+        "yellow0": {"left/voltage": -5.0, "right/voltage": -5.5},
+        "yellow1": {"left/voltage": 4.0, "right/voltage": 2.0},
+        "yellow2": {"twist": (-0.5, 2.0)},
+    }
+}
+"""What robots that nobody drives are told at the start: voltages, wheel speeds and motions; blue1 hits the ball, and
+yellow0 a wall."""
 
 SAMPLES = 8
 
@@ -34,8 +48,8 @@ def trajectory(name: str) -> dict[str, Any]:
     sim = Simulation(name)
     steps = round(SCENARIOS[name] / (sim.step_ns * 1e-9) / SAMPLES)
     kept: dict[str, list[Any]] = {channel.name: [] for channel in sim.channels if not channel.name.endswith("/icr")}
-    for _ in range(SAMPLES):
-        values = sim.step(n=steps)
+    for sample in range(SAMPLES):
+        values = sim.step(COMMANDS.get(name) if sample == 0 else None, n=steps)
         for channel, series in kept.items():
             series.append(np.asarray(values[channel]).tolist())
     return {"scenario": name, "step_ns": sim.step_ns, "steps": steps, "channels": kept}

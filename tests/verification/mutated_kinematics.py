@@ -1,20 +1,8 @@
-"""Breaks one line of the package at a time and says which checks notice. Run uncompiled, in a process of its own.
-
-Each mutation replaces a piece of text in one function; the function is made anew from the changed text and put
-wherever the package has the original. Prints one JSON object: mutation -> functions of `verify` with a failed check.
-"""
+"""Breaks one line of the kinematics at a time and says which checks notice. Run uncompiled, in its own process."""
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import json
-import sys
-import textwrap
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from mutations import Mutation, print_noticed
 
 WHEELS = "botz.physics.wheel_constraints"
 KERNEL = "botz.engines.kinematics_kernel"
@@ -23,17 +11,6 @@ SENSING = "botz.engines.kinematics_sensing"
 ROBOT = "botz.engines.wheeled_robot"
 ENGINE = "botz.engines.kinematics"
 INVERSE = "botz.engines.wheel_inverse"
-
-
-@dataclass(frozen=True)
-class Mutation:
-    name: str
-    module: str
-    function: str
-    old: str
-    new: str
-    noticed_by: tuple[str, ...]
-    """Functions that must have a failed check."""
 
 
 MUTATIONS = (
@@ -202,54 +179,12 @@ MUTATIONS = (
 )  # fmt: skip
 
 
-@contextmanager
-def applied(mutation: Mutation) -> Iterator[None]:
-    module = importlib.import_module(mutation.module)
-    owner: Any = module
-    *outer, name = mutation.function.split(".")
-    for part in outer:
-        owner = getattr(owner, part)
-    original = getattr(owner, name, None)
-    if original is None:
-        raise LookupError(f"{mutation.module} has no {mutation.function} any more")
-    source = textwrap.dedent(inspect.getsource(original))
-    if mutation.old not in source:
-        raise LookupError(f"{mutation.module}.{mutation.function} has no {mutation.old!r} any more")
-    made: dict[str, Any] = {}
-    exec(compile(source.replace(mutation.old, mutation.new), mutation.module, "exec"), module.__dict__, made)
-    places = [owner] if outer else [one for key, one in sys.modules.items() if key.startswith("botz.")]
-    places = [place for place in places if getattr(place, name, None) is original]
-    for place in places:
-        setattr(place, name, made[name])
-    try:
-        yield
-    finally:
-        for place in places:
-            setattr(place, name, original)
-
-
-def failures(names: tuple[str, ...]) -> list[str]:
-    from botz.verify.checks import make
-    from botz.verify.kinematics import FUNCTIONS
-
-    known = {function.__name__: function for function in FUNCTIONS}
-    return [name for name in names if not all(check.passed for check in make(known[name], 3))]
-
-
 def main() -> None:
     from botz.verify import kinematics_symmetry as symmetry
+    from botz.verify.kinematics import FUNCTIONS
 
     symmetry.STEPS = 30  # uncompiled steps are slow, and a broken symmetry shows at once
-    result: dict[str, list[str]] = {}
-    for mutation in MUTATIONS:
-        try:
-            with applied(mutation):
-                result[mutation.name] = failures(mutation.noticed_by)
-        except LookupError as error:
-            result[mutation.name] = [str(error)]
-    named = {name for mutation in MUTATIONS for name in mutation.noticed_by}
-    result["nothing"] = failures(tuple(sorted(named)))
-    json.dump(result, sys.stdout)
+    print_noticed(MUTATIONS, FUNCTIONS, 3)
 
 
 if __name__ == "__main__":

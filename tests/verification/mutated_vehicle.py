@@ -1,15 +1,11 @@
 """Breaks one line of the vehicle's physics at a time and says which checks notice. Run uncompiled, in its own process.
 
-An uncompiled step takes milliseconds, so that only checks of few steps take part. Prints one JSON object: mutation ->
-functions of `verify` with a failed check.
+An uncompiled step takes milliseconds, so that only checks of few steps take part.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-
-from mutated_kinematics import Mutation, applied
+from mutations import Mutation, print_noticed
 
 TYRE = "botz.physics.tyre"
 AXLE = "botz.physics.axle_block"
@@ -87,27 +83,11 @@ MUTATIONS = (
 )  # fmt: skip
 
 
-def failures(names: tuple[str, ...]) -> list[str]:
+def main() -> None:
     from botz.verify import vehicle_drive, vehicle_statics, vehicle_tyres
-    from botz.verify.checks import make
 
     functions = (*vehicle_statics.FUNCTIONS, *vehicle_drive.FUNCTIONS, *vehicle_tyres.FUNCTIONS)
-    known = {function.__name__: function for function in functions}
-    return [name for name in names if not all(check.passed for check in make(known[name], 20))]
-
-
-def main() -> None:
-    failures(())  # imports all that a mutation has to reach, before the first one
-    result: dict[str, list[str]] = {}
-    for mutation in MUTATIONS:
-        try:
-            with applied(mutation):
-                result[mutation.name] = failures(mutation.noticed_by)
-        except LookupError as error:
-            result[mutation.name] = [str(error)]
-    named = {name for mutation in MUTATIONS for name in mutation.noticed_by}
-    result["nothing"] = failures(tuple(sorted(named)))
-    json.dump(result, sys.stdout)
+    print_noticed(MUTATIONS, functions, 20)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import mutated_vehicle as mutated
 import pytest
+from mutations import noticed_by_process
 
-import botz
 from botz.verify import checks
 from botz.verify.vehicle import FUNCTIONS, vehicle_checks
 
@@ -50,12 +44,7 @@ def test_the_family_is_all_of_its_functions(monkeypatch):
 
 @pytest.fixture(scope="module")
 def noticed() -> dict[str, list[str]]:
-    package = Path(botz.__file__).parents[1]
-    environ = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(package)}
-    script = Path(mutated.__file__)
-    done = subprocess.run([sys.executable, str(script)], env=environ, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return noticed_by_process(mutated.__file__)
 
 
 @pytest.mark.parametrize("mutation", mutated.MUTATIONS, ids=lambda mutation: mutation.name)

@@ -46,10 +46,13 @@ ROUNDING = 1e-12
 """An overlap below this is the rounding of coordinates [m]."""
 TOGETHER = 1e-7
 """Two points of a face that come this close to touching at the same time are one impact [m]."""
-NUDGE = 0.03
+NUDGE = 0.018
 """Largest overlap that is undone by moving a body, as a share of the distance within which bodies are near. Overlaps
 come from the curvature of ways within a step and are far smaller; above it the body stays where it was for the step."""
-ATTEMPTS = 5
+ATTEMPTS = 8
+CLEARANCE = 1e-9
+"""By which a nudge goes beyond touching [m]; four times as far with every attempt, since in a chain of bodies each nudge
+pushes the next one back."""
 FINEST = 1e-10
 """Approach speeds below this count as none [m/s]."""
 MOST_PARTS = 400
@@ -189,8 +192,34 @@ def impact(field, robots, bodies, match, contacts, k, time):
 
 
 @compiled
-def settle(bodies, match, contacts, system, now, h):
-    """Contacts that hardly approach, all at once: bodies that lean on each other come to rest together.
+def is_resting(bodies, contact, now, h):
+    """Whether a contact may close in the rest of the step, and slowly."""
+    if contact.inverse_mass <= 0.0 or normal_speed(bodies, contact) < -contact.resting:
+        return False
+    return predicted_gap(bodies, contact, now) <= contact.resting * (h - now)
+
+
+@compiled
+def mark_leaning(bodies, match, contacts, first, now, h):
+    """The bodies that lean on each other from a contact on, walls not counted: they are no part of any chain."""
+    for i in range(len(bodies)):
+        bodies[i].leaning = 0
+    bodies[contacts[first].first].leaning = 1
+    growing = True
+    while growing:
+        growing = False
+        for k in range(match.contacts):
+            contact = contacts[k]
+            if contact.second == WALL or bodies[contact.first].leaning == bodies[contact.second].leaning:
+                continue
+            if is_resting(bodies, contact, now, h):
+                bodies[contact.first].leaning = bodies[contact.second].leaning = 1
+                growing = True
+
+
+@compiled
+def settle(bodies, match, contacts, system, first, now, h):
+    """Contacts that hardly approach, all of a chain at once: bodies that lean on each other come to rest together.
 
     No contact may close more than its gap in the rest of the step, v_n ≥ −gap/τ; the impulses that this takes lower the
     energy, since gaps are not negative. Friction follows from them and moves the bodies along their faces, after which
@@ -200,11 +229,12 @@ def settle(bodies, match, contacts, system, now, h):
     speeds, impulses, numbers = system[2 * most], system[2 * most + 1], system[2 * most + 2]
     left = h - now
     count = 0
+    mark_leaning(bodies, match, contacts, first, now, h)
     for k in range(match.contacts):
         contact = contacts[k]
-        speed, gap = normal_speed(bodies, contact), max(predicted_gap(bodies, contact, now), 0.0)
-        if count == most or contact.inverse_mass <= 0.0 or speed < -contact.resting or gap > contact.resting * left:
+        if count == most or bodies[contact.first].leaning == 0 or not is_resting(bodies, contact, now, h):
             continue
+        speed = normal_speed(bodies, contact)
         # In the order of their speeds, not of their numbers: sums then come out alike in a mirrored match.
         at = count
         while at > 0 and speeds[at - 1] > speed:
@@ -243,34 +273,46 @@ def resolve(field, robots, bodies, match, contacts, system, h):
     speeds, and on a contact's number only where these are equal: a mirrored match stays mirrored.
     """
     now = 0.0
+    for k in range(match.contacts):
+        foresee(bodies, contacts[k], now, h)
     for _ in range(32 + 8 * match.contacts):
         chosen, when, fastest = -1, h, 0.0
         for k in range(match.contacts):
-            rate = gap_rate(bodies, contacts[k])
-            if rate >= 0.0:
-                continue
-            gap = predicted_gap(bodies, contacts[k], now)
-            time = now if gap <= 0.0 else now - gap / rate
-            if rate * (h - time) > -ROUNDING:
-                continue
-            if time < when or (time == when and rate < fastest):
-                chosen, when, fastest = k, time, rate
+            due = contacts[k].due
+            if due < when or (due == when and contacts[k].rate < fastest and chosen >= 0):
+                chosen, when, fastest = k, due, contacts[k].rate
         if chosen < 0:
             return
-        now = when
+        now = max(now, when)
         contact = contacts[chosen]
         approach = normal_speed(bodies, contact)
+        if contact.inverse_mass <= 0.0:
+            contacts[chosen].due = h  # neither can give way: what is left to do, the check afterwards does
+            continue
         if -contact.resting <= approach < 0.0 and field.model != SPHERES:
-            settle(bodies, match, contacts, system, now, h)
+            settle(bodies, match, contacts, system, chosen, now, h)
         elif approach < 0.0:
             impact(field, robots, bodies, match, contacts, chosen, now)
-        if contact.inverse_mass <= 0.0:
-            contacts[chosen].gap = 1e9  # neither can give way: what is left to do, the check afterwards does
-            continue
         rate = gap_rate(bodies, contact)
         if rate * (h - now) < -ROUNDING and normal_speed(bodies, contact) >= 0.0:
             # The speeds part already, the mean of the step does not: only the way is corrected.
             push_apart(bodies, contact, -rate / contact.inverse_mass, now, False, False)
+        for k in range(match.contacts):
+            contact = contacts[k]
+            if bodies[contact.first].since == now or (contact.second != WALL and bodies[contact.second].since == now):
+                foresee(bodies, contact, now, h)
+
+
+@compiled
+def foresee(bodies, contact, now, h):
+    """When a contact closes, as things move now; h where it does not within the step."""
+    rate = gap_rate(bodies, contact)
+    contact.rate, contact.due = rate, h
+    if rate < 0.0:
+        gap = predicted_gap(bodies, contact, now)
+        time = now if gap <= 0.0 else now - gap / rate
+        if rate * (h - time) <= -ROUNDING:
+            contact.due = time
 
 
 # --- ways ----------------------------------------------------------------------------------------------------------
@@ -355,6 +397,7 @@ def separate(field, coefficients, robots, bodies, match, contacts, near, resting
     have no energy in the plane, so none is gained.
     """
     ball = len(robots)
+    clearance = CLEARANCE
     for _ in range(ATTEMPTS):
         clear = True
         for k in range(match.near):
@@ -386,12 +429,13 @@ def separate(field, coefficients, robots, bodies, match, contacts, near, resting
                 continue
             # The ball is nudged rather than a robot, and of two robots each by half.
             share = 0.5 if j != WALL and i != ball else 1.0
-            far = (depth + 1e-9) * share
+            far = (depth + clearance) * share
             shift(robots, match, i, far * contact.normal_x, far * contact.normal_y)
             if share == 0.5:
                 shift(robots, match, j, -far * contact.normal_x, -far * contact.normal_y)
         if clear:
             return
+        clearance *= 4.0
     for _ in range(ball + 1):
         clear = True
         for k in range(match.near):

@@ -14,25 +14,27 @@ import numpy as np
 
 from botz.frames import compiled, inlined, record, words
 
+MOST_TOGETHER = 16
+"""Resting contacts up to which solving for all of them is cheaper than going from one to the next."""
 WALL = -1
 """In place of a second body."""
 
 BODY = record(
     **dict.fromkeys(words("u0 u1 inverse_11 inverse_12 inverse_22 rate0 rate1 way0 way1 since mass"), np.float64),
-    held=np.int64,
+    held=np.int64, leaning=np.int64,
 )
 """Speeds and inverse mass; how it moves in this step: `way` until the time `since`, then at `rate`; `held`: the step's
-motion was taken back."""
+motion was taken back; `leaning`: it belongs to the bodies that are being worked out together."""
 CONTACT = record(
     first=np.int64, second=np.int64, mate=np.int64, pair=np.int64,
     **dict.fromkeys(words(
         "normal_x normal_y gap arm1_x arm1_y arm2_x arm2_y g10 g11 g20 g21 t10 t11 t20 t21 "
-        "inverse_mass tangent_inverse restitution friction resting"
+        "inverse_mass tangent_inverse restitution friction resting due rate"
     ), np.float64),
 )  # fmt: skip
 """Two bodies (the second may be WALL), the other contact of the same two faces (−1: none), normal and gap, the arms
 from the bodies' middles, g along normal and tangent of each, w₁+w₂ along both, and the coefficients of the pair; below
-the approach speed `resting` nothing bounces."""
+the approach speed `resting` nothing bounces. `due`: when it closes in this step, at the present `rate`."""
 
 
 @inlined
@@ -219,7 +221,7 @@ def resting_impulses(count, system, speeds, impulses, active, work, finest):
     """
     for a in range(count):
         active[a] = 1.0 if speeds[a] < 0.0 else 0.0
-    for _ in range(3 * count + 2):
+    for _ in range(3 * count + 2 if count <= MOST_TOGETHER else 0):
         if not solve_active(count, system, speeds, impulses, active, work):
             break
         worst, least = -1, 0.0

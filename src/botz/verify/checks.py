@@ -94,9 +94,15 @@ def _vehicle(full: bool) -> list[Check]:
     return vehicle_checks(FULL if full else FAST)
 
 
+def _soccer(full: bool) -> list[Check]:
+    from botz.verify.soccer import soccer_checks
+
+    return soccer_checks(FULL if full else FAST)
+
+
 def families() -> dict[str, Callable[[bool], list[Check]]]:
     """What can be verified, by family; each is called with `full`."""
-    return {"kinematics": _kinematics, "vehicle": _vehicle}
+    return {"kinematics": _kinematics, "vehicle": _vehicle, "soccer": _soccer}
 
 
 def run(family: str, full: bool = False) -> list[Check]:

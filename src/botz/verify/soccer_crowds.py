@@ -8,19 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from botz.verify.checks import FAST, Check, close, worst
-from botz.verify.soccer_rig import (
-    KINDS,
-    Data,
-    Rig,
-    Walls,
-    ball_overlap,
-    deepest_overlap,
-    match,
-    random_robot,
-    shipped,
-    square_overlap,
-    vertices,
-)
+from botz.verify.soccer_overlaps import Walls, ball_overlap, deepest_overlap, square_overlap, vertices
+from botz.verify.soccer_rig import KINDS, Data, Rig, match, random_robot, shipped
 
 STEPS = 2000
 """Of a run: 2 s in steps of 1 ms."""
@@ -32,7 +21,9 @@ FLUCTUATION = 1e-13
 """Of a kinetic energy that is summed up over some ten bodies, relatively."""
 
 
-def free_places(rig: Rig, rng: np.random.Generator, middle: np.ndarray, size: float) -> tuple[list[np.ndarray], np.ndarray]:
+def free_places(
+    rig: Rig, rng: np.random.Generator, middle: np.ndarray, size: float
+) -> tuple[list[np.ndarray], np.ndarray]:
     """Poses of all robots and a place of the ball in a box about `middle`, which grows until all have room."""
     walls, radius = Walls.of(rig), rig.engine.scenario.world.ball.radius
     poses: list[np.ndarray] = []
@@ -135,7 +126,9 @@ class Watch:
         yield close(f"{name}: energy that impacts give in a step, relative", 0.0, self.given, FLUCTUATION, given)
         if not driven:
             rise = f"{why} Rounding of a sum over all bodies. Largest in {self.rise_where or 'none'}."
-            yield close(f"{name}: largest gain of kinetic energy in a step, relative", 0.0, self.rise, FLUCTUATION, rise)
+            yield close(
+                f"{name}: largest gain of kinetic energy in a step, relative", 0.0, self.rise, FLUCTUATION, rise
+            )
         why = "Start + motors − friction − impacts + placed: sums of some thousand terms."
         yield close(f"{name}: kinetic energy by its balance, relative", 0.0, self.balance, 1e-10, why)
 
@@ -172,68 +165,74 @@ def crowds_at_random_voltages(samples: int) -> Iterator[Check]:
 
 
 def leaning_bodies(samples: int) -> Iterator[Check]:
-    """Slow bodies that lean on each other and on a wall, one step each: a robot in a corner of random width, a second
-    one against it, the ball against that. All contacts act at once, and together they never give energy."""
+    """Slow bodies that lean on each other, one step each: robots that fell onto the side wall or onto those that lie
+    there, often flat, and the ball upon them. All contacts act at once, and together they never give energy."""
     rng = np.random.default_rng(34)
-    given, overlap, touching = [], [], 0
-    for _ in range(max(min(samples, 20_000) // 20, 2)):
+    given, overlap, touching, stacks = [], [], 0, 100
+    for _ in range(max(min(samples, 20_000) // 30, 2)):
         robots = [random_robot(rng) for _ in range(3)]
-        restitution = float(rng.uniform(0.0, 1.0))
-        pairs = {kind: (restitution, float(rng.uniform(0.0, 1.0))) for kind in KINDS}
+        pairs = {kind: (float(rng.uniform(0.0, 1.0)), float(rng.uniform(0.0, 1.0))) for kind in KINDS}
         rig = match(robots, pairs=pairs, ball={"friction": 0.0})
-        walls, radius = Walls.of(rig), rig.engine.scenario.world.ball.radius
-        for _ in range(60):
-            rig.reset()
-            placed: list[np.ndarray] = []
-            for index, robot in enumerate(robots):
-                pose = against(rng, walls, placed, robot["side"])
-                placed.append(vertices(pose, robot["side"]))
-                rig.robot(index, pose, rng.normal(0.0, 0.03), rng.normal(0.0, 0.6))
-            ball = np.array([[placed[-1][:, 0].mean(), 0.0]])
-            rig.ball(*(fall(ball, lambda at: ball_touches(at, placed, walls, radius))[0]), *rng.normal(0.0, 0.05, 2))
+        poses, balls = stack(rig, rng, stacks)
+        for k in range(stacks):
+            rig.reset().ball(*balls[k], *rng.normal(0.0, 0.05, 2))
+            for index in range(len(robots)):
+                rig.robot(index, poses[index][k], rng.normal(0.0, 0.03), rng.normal(0.0, 0.6))
             start = rig.value("match/energy")[0]
             row = rig.record(1)
-            given.append(max(-rig.value("match/energy", row)[0, 3], 0.0) / start)
-            touching += int(rig.value("match/energy", row)[0, 3] > 0.0)
+            taken = rig.value("match/energy", row)[0, 3]
+            given.append(max(-taken, 0.0) / start)
+            touching += int(taken > 0.0)
             overlap.append(max(deepest_overlap(rig, row), 0.0))
     why = f"Rounding; {touching} of {len(given)} steps took energy."
     yield worst("leaning bodies: energy that contacts give, relative", given, FLUCTUATION, why)
     yield worst("leaning bodies: overlap [m]", overlap, OVERLAP, why)
 
 
-def fall(place: np.ndarray, touches: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """Down along −y until it would touch, to the last bit."""
-    free, blocked = 0.0, 2.0
-    while blocked - free > 1e-16 + 2e-16 * blocked:
+def stack(rig: Rig, rng: np.random.Generator, count: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """`count` times all robots one after the other, then the ball, as far down along −y as they go."""
+    walls, radius = Walls.of(rig), rig.engine.scenario.world.ball.radius
+    poses: list[np.ndarray] = []
+    squares: list[np.ndarray] = []
+    for name in rig.names:
+        side = rig.engine.scenario.robots[name].side
+        flat = rng.integers(4, size=count) * np.pi / 2.0
+        heading = np.where(rng.random(count) < 0.7, flat, rng.uniform(-np.pi, np.pi, count))
+        start = np.column_stack([rng.uniform(-0.1, 0.1, count), np.zeros(count), heading])
+
+        def robot_touches(tried: np.ndarray, side: float = side) -> np.ndarray:
+            corners = vertices(tried, side)
+            found = walls.square_overlap(corners) > 0.0
+            for other in squares:
+                found |= square_overlap(corners, other) > 0.0
+            return found
+
+        poses.append(fallen(start, robot_touches))
+        squares.append(vertices(poses[-1], side))
+
+    def ball_touches(tried: np.ndarray) -> np.ndarray:
+        found = walls.ball_overlap(tried, radius) > 0.0
+        for other in squares:
+            found |= ball_overlap(other, tried, radius) > 0.0
+        return found
+
+    return poses, fallen(np.column_stack([rng.uniform(-0.1, 0.1, count), np.full(count, 0.2)]), ball_touches)
+
+
+def fallen(start: np.ndarray, touches: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Places lower by as much as they are free, by halving: the last digit decides."""
+    free, blocked = np.zeros(len(start)), np.full(len(start), 2.0)
+
+    def lower(by: np.ndarray) -> np.ndarray:
+        moved = start.copy()
+        moved[:, 1] -= by
+        return moved
+
+    for _ in range(55):
         middle = 0.5 * (free + blocked)
-        if middle in (free, blocked):
-            break
-        moved = place.copy()
-        moved[..., 1] -= middle
-        free, blocked = (free, middle) if touches(moved) else (middle, blocked)
-    found = place.copy()
-    found[..., 1] -= free
-    return found
-
-
-def against(rng: np.random.Generator, walls: Walls, placed: list[np.ndarray], side: float) -> np.ndarray:
-    """A robot that came down along −y onto the side wall or onto what lies there, often flat on it."""
-    heading = rng.choice([0.0, 0.5 * np.pi, np.pi, rng.uniform(-np.pi, np.pi)])
-    x = rng.uniform(-0.1, 0.1) if rng.random() < 0.7 else placed[-1][:, 0].mean() if placed else 0.0
-
-    def touches(pose: np.ndarray) -> bool:
-        square = vertices(pose[None], side)
-        if walls.square_overlap(square)[0] > 0.0:
-            return True
-        return any(square_overlap(square, other[None])[0] > 0.0 for other in placed)
-
-    return fall(np.array([x, 0.0, heading]), touches)
-
-
-def ball_touches(place: np.ndarray, placed: list[np.ndarray], walls: Walls, radius: float) -> bool:
-    if walls.ball_overlap(place, radius)[0] > 0.0:
-        return True
-    return any(ball_overlap(square[None], place, radius)[0] > 0.0 for square in placed)
+        hit = touches(lower(middle))
+        free, blocked = np.where(hit, free, middle), np.where(hit, middle, blocked)
+    return lower(free)
 
 
 def many_robots(samples: int) -> Iterator[Check]:
@@ -242,14 +241,14 @@ def many_robots(samples: int) -> Iterator[Check]:
     rng = np.random.default_rng(33)
     tests = []
     for count in (25, 100, 400):
-        length = 0.15 * np.sqrt(count)
+        length = 0.2 * np.sqrt(count)
         rig = match([shipped()] * count, field={"length": length, "width": length, "corner": 0.0}, spacing=1.05)
         cells = int(np.sqrt(count))
         for index in range(count):
             place = (np.array([index % cells, index // cells]) + 0.5) * (length / cells) - 0.5 * length
             rig.robot(index, [*place, rng.uniform(-np.pi, np.pi)]).voltages(index, *rng.uniform(-6.0, 6.0, 2))
         rig.ball(*(-0.5 * length + length / cells * np.array([1.0, 1.0])))
-        rows = rig.record(300 if samples <= FAST else STEPS)
+        rows = rig.record(300 if samples > FAST and count == 100 else 100)
         tests.append(float(rig.engine.records.match[0].tests) / (count * len(rows)))
         if count == 100:
             deepest = max(deepest_overlap(rig, rows), 0.0)
@@ -257,7 +256,9 @@ def many_robots(samples: int) -> Iterator[Check]:
             energy = rig.value("match/energy", rows)
             error = energy[:, 0] - energy[:, 1] + energy[:, 2] + energy[:, 3]
             yield worst("100 robots: balance of energy, relative", error / energy[:, 1].max(), 1e-10, "Rounding.")
-    why = f"Tests a robot and step: {', '.join(f'{one:.2f}' for one in tests)}. Robots at the edge have fewer neighbours."
+    why = (
+        f"Tests a robot and step: {', '.join(f'{one:.2f}' for one in tests)}. Robots at the edge have fewer neighbours."
+    )
     yield close("400 robots by 25: pair tests per robot", 1.0, tests[2] / tests[0], 1.0, why)
     yield worst("pair tests per robot and step, of up to 400", tests, 8.0, "Itself, the ball and a few neighbours.")
 

@@ -57,7 +57,10 @@ class Path2D:
 
 
 def outline_of(robot: Mapping[str, Any]) -> np.ndarray | None:
-    """Corners of a robot as a recording's scenario describes it, by its `body` or its `chassis`; None where neither."""
+    """Corners of a robot as a recording's scenario describes it, by its `body`, its `chassis` or the `side` of a cube;
+    None where there is none of them."""
+    if isinstance(side := robot.get("side"), int | float) and side > 0:
+        return 0.5 * side * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     try:
         if isinstance(chassis := robot.get("chassis"), Mapping):
             return chassis_corners(Chassis.model_validate(dict(chassis)))

@@ -15,6 +15,19 @@ from botz.engines.base import Channel
 from botz.errors import InputError, Problem
 from botz.record.reader import Recording
 from botz.scenario.names import closest
+from botz.scenario.soccer import SoccerScenario
+from botz.view.field_drawing import (
+    SCORE,
+    draw_match,
+    field_bounds,
+    field_height,
+    final_score,
+    in_play,
+    match_colours,
+    match_columns,
+    recorded_match,
+    team_of,
+)
 from botz.view.ground_map import add_height_key, is_level, paint_ground, recorded_ground
 from botz.view.paths import Path2D, bounds, draw_paths, fit_paths, path_height
 from botz.view.selection import Column, choose, columns_of, is_pose, planar, thin
@@ -26,6 +39,7 @@ from botz.view.style import (
     new_figure,
     picture_format,
     save,
+    fit_equal,
     set_title,
     settle,
     side_legend,
@@ -80,15 +94,22 @@ def plot_recording(
     """
     path = Path(path)
     picture_format(path)
+    match = recorded_match(recording.scenario)
     if channels:
         places, columns = _split(recording, channels, trajectory)
     else:
         places, columns = _overview(recording, trajectory)
+        if match is not None and trajectory is None:
+            columns = match_columns(recording, match)
     if not any(len(recording.time(name)) for name in {c.name for c in places} | {c.channel.name for c in columns}):
         raise InputError(Problem("holds no samples to plot", file=recording.path))
     colours = robot_colours(places, columns) if not channels else {}
     rows = _rows(columns)
-    _draw(recording, [_path_of(recording, place) for place in places], rows, colours, path, title)
+    paths = [_path_of(recording, place) for place in places]
+    if match is not None:
+        colours = {**colours, **match_colours(match)} if colours or places else {}
+        paths = [in_play(one, place, recording, match) for one, place in zip(paths, places, strict=True)]
+    _draw(recording, paths, rows, colours, path, title, match)
     return path
 
 
@@ -203,14 +224,18 @@ def _draw(
     colours: Mapping[str, str],
     path: Path,
     title: str,
+    match: SoccerScenario | None,
 ) -> None:
-    heights = [path_height(paths, WIDTH)] if paths else []
+    heights = [field_height(match.world.field, WIDTH) if match else path_height(paths, WIDTH)] if paths else []
     heights += [ROW_HEIGHT + 0.17 * max(0, min(len(row.columns), MOST_NAMED) - 7) for row in rows]
     figure = new_figure(WIDTH, sum(heights) + 0.8)
     grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
     first = 0
     ground, note, key = None, "", None
-    if paths:
+    if match is not None and paths:
+        draw_match(figure.add_subplot(grid[0]), paths, colours, match)
+        note, first = final_score(recording), 1
+    elif paths:
         axes = figure.add_subplot(grid[0])
         draw_paths(axes, paths, colours)
         ground, note = recorded_ground(recording.scenario)
@@ -231,7 +256,9 @@ def _draw(
     name = title or recording.header.scenario_name
     heading = set_title(figure, name, note=fill(note, 110), warning=_incomplete(recording))
     settle(figure, heading)
-    if paths:
+    if match is not None and paths:
+        fit_equal(figure.axes[0], *field_bounds(match.world.field))
+    elif paths:
         fit_paths(figure.axes[0], paths)
     if ground is not None:
         paint_ground(figure.axes[0], ground, key)
