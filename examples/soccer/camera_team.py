@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import ndimage
-
-from botz.links.camera_client import CameraClient, CameraGone
 from strategy import Ball, Pose, Team, wrap
 from vision_team import address, command_packet
+
+from botz import BotzError
+from botz.links.camera_client import CameraClient, CameraGone
 
 COLOURFUL = 60  # how much the largest of red, green and blue exceeds the smallest; field and walls are grey
 SMALLEST = 12  # pixels; less is noise
@@ -110,7 +111,9 @@ class Eyes:
                 if number is None:
                     continue
                 pose = 0.5 * (front.x + x), 0.5 * (front.y + y), atan2(forward[1], forward[0])
-                candidates.append((misfit + surprise(pose, before.get((front.colour, number))), front, pair, number, pose))
+                candidates.append(
+                    (misfit + surprise(pose, before.get((front.colour, number))), front, pair, number, pose)
+                )
         found: dict[tuple[str, int], Pose] = {}
         used: set[Patch] = set()
         for _, front, pair, number, pose in sorted(candidates, key=lambda candidate: candidate[0]):
@@ -178,9 +181,14 @@ def main() -> None:
 
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     team, world = Team(options.team), World()
-    with CameraClient(options.camera, timeout=20.0) as camera:
+    end = time.monotonic() + options.seconds
+    try:
+        # A match may take a while to start: the first one on a machine compiles.
+        watching = CameraClient(options.camera, timeout=min(120.0, options.seconds))
+    except BotzError as error:
+        raise SystemExit(str(error)) from None
+    with watching as camera:
         eyes = Eyes(camera)
-        end = time.monotonic() + options.seconds
         while time.monotonic() < end:
             try:
                 frame = camera.newest(timeout=1.0)  # not all of them: only the present matters

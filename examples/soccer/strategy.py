@@ -132,9 +132,7 @@ class Team:
         heading = around(pose, heading, friends + others, min(0.3, away), self.way)
         return drive(pose, self.within_walls(pose, heading), FAST, memory)
 
-    def support(
-        self, pose: Pose, ball: Ball, rank: int, obstacles: list[Point], memory: Memory
-    ) -> tuple[float, float]:
+    def support(self, pose: Pose, ball: Ball, rank: int, obstacles: list[Point], memory: Memory) -> tuple[float, float]:
         """Wait behind the ball, the first on the other half of the field, the next on this one: rebounds come there."""
         side = (1.0 if ball.y < 0.0 else -1.0) * (-1.0) ** rank
         place = max(ball.x - 0.35 - 0.15 * rank, -0.5 * self.length + 0.3), side * 0.2 * self.width

@@ -14,8 +14,9 @@ import socket
 import struct
 import time
 
-from botz.links.league_messages import DecodeError, Environment, Packet
 from strategy import Ball, Team
+
+from botz.links.league_messages import DecodeError, Environment, Packet
 
 
 def address(text: str) -> tuple[str, int]:
@@ -52,9 +53,7 @@ def newest(vision: socket.socket) -> bytes:
 def command_packet(colour: str, wheels: dict[int, tuple[float, float]]) -> bytes:
     packet = Packet()
     for number, (left, right) in wheels.items():
-        packet.cmd.robot_commands.add(
-            id=number, yellowteam=colour == "yellow", wheel_left=left, wheel_right=right
-        )
+        packet.cmd.robot_commands.add(id=number, yellowteam=colour == "yellow", wheel_left=left, wheel_right=right)
     return packet.SerializeToString()
 
 

@@ -108,7 +108,7 @@ MUTATIONS = (
     ),
     Mutation(
         "only the right half of the field is looked at", CONTACTS, "pair_gap",
-        "if j == WALL:", "if j == WALL and i < ball and robots[i].x < 0.0:\n            return 1.0\n        if j == WALL:",
+        "if j == WALL:", "if j == WALL and i < ball and robots[i].x < 0.0:\n        return 1.0\n    if j == WALL:",
         ("placements",),
     ),
     Mutation(

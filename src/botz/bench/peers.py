@@ -55,7 +55,7 @@ def pip(*arguments: str, settings: dict[str, str] | None = None) -> bool:
 
 
 def build(package: str) -> bool:
-    """Install a package from its source, whose CMake would load pybind11 from the network: it gets the installed one."""
+    """Install a package from source. Its CMake would load pybind11 from the network: it gets the installed one."""
     if not pip("--only-binary=:all:", PYBIND11):
         return False
     asked = subprocess.run(

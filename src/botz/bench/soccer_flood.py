@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -50,10 +51,8 @@ def pour(address: tuple[str, int], stop: threading.Event) -> int:
         while not stop.is_set():
             due = int((time.perf_counter() - began) * PACKETS_PER_SECOND)
             while sent < due:
-                try:
+                with suppress(OSError):  # a full buffer, or the match has ended: this one is lost
                     out.sendto(packets[sent % len(packets)], address)
-                except OSError:
-                    pass  # a full buffer, or the match has ended: this one is lost
                 sent += 1
             time.sleep(0.001)
     return sent

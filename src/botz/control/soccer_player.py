@@ -283,9 +283,9 @@ class SoccerPlayer:
 def circle_into(place: Point, target: Point, aim: float, clear: float) -> float:
     """Heading that leads to `target` so that one arrives there in direction `aim`.
 
-    One circle passes through both places and leaves the second in that direction. Its chord makes equal angles with both
-    tangents, so its tangent at the first is to + (to − aim). It swings out no further than to pass the target at
-    distance `clear`.
+    One circle passes through both places and the second in that direction. A chord makes equal angles with both
+    tangents, so the one at the first is to + (to − aim). It swings out no further than to pass the target at distance
+    `clear`.
     """
     dx, dy = target[0] - place[0], target[1] - place[1]
     to, away = atan2(dy, dx), hypot(dx, dy)

@@ -307,6 +307,10 @@ class SoccerEngine(Engine):
     def stability_hint(self) -> str:
         if self.records.field[0].model == layout.SPHERES:
             return "equivalent spheres gain energy in impacts; world.impacts.model: rigid does not"
+        largest = kernel.MOST_PARTS * float(self.records.field[0].feature) / self.dt
+        speeds = self.records.bodies["u0"]
+        if np.isfinite(speeds).all() and np.abs(speeds).max() > 0.1 * largest:
+            return f"a body was faster than {largest:.3g} m/s, the most that a step of {self.dt:g} s can follow"
         limit, part = self.fastest_motion()
         return f"the fastest motion is that of the {part}, with a time constant of {1.0 / limit:.2g} s"
 

@@ -261,8 +261,10 @@ def settle(bodies, match, contacts, system, first, now, h):
             before = normal_speed(bodies, contact)
             push_apart(bodies, contact, impulse, now, False, True)
             match.lost -= 0.5 * impulse * (before + normal_speed(bodies, contact))
-            if turn == 0:
-                match.lost += friction_impulse(bodies, contact, impulse, now)
+        # Only now: the normal impulses lower the energy as a whole, and friction between them would spoil that.
+        for a in range(count if turn == 0 else 0):
+            if impulses[a] > 0.0:
+                match.lost += friction_impulse(bodies, contacts[int(numbers[a])], impulses[a], now)
 
 
 @compiled

@@ -21,6 +21,7 @@ _PREFIX = "#/$defs/"
 _PARTIAL = "Partial"
 _COMMON = {"wheel": "wheels", "motor": "motors"}
 """Keys that hold what all entries of another key have in common."""
+_COMMON_ROBOT = "What all robots have in common; each of `robots` is laid over it."
 _EXTENDS = {
     "scenario": {
         "type": "string",
@@ -95,21 +96,29 @@ def _refuse_other_names(schema: Any) -> None:
 
 def _describe_common_parts(definitions: Schema) -> None:
     """What entries by name have in common is such an entry, and not just any mapping."""
-    for properties in _with_common_parts(definitions):
-        for common, each in _COMMON.items():
-            (entry,) = _references(properties[each])
-            properties[common] = {"description": properties[common]["description"], "$ref": entry}
+    for properties, common, each in _with_common_parts(definitions):
+        (entry,) = _references(properties[each])
+        sides = definitions[entry.removeprefix(_PREFIX)].get("properties", {})
+        of_sides = [_references(side) for side in sides.values()]
+        if of_sides and all(one == of_sides[0] and len(one) == 1 for one in of_sides):
+            (entry,) = of_sides[0]  # a fixed set of entries, as left and right
+        properties[common] = {"description": properties[common]["description"], "$ref": entry}
 
 
 def _need_nothing_beside_common_parts(definitions: Schema) -> None:
-    for properties in _with_common_parts(definitions):
-        for key in (*_COMMON.keys(), *_COMMON.values()):
+    for properties, common, each in _with_common_parts(definitions):
+        for key in (common, each):
             properties[key] = _to_partial(properties[key])
 
 
-def _with_common_parts(definitions: Schema) -> list[Schema]:
+def _with_common_parts(definitions: Schema) -> list[tuple[Schema, str, str]]:
     found = [schema.get("properties", {}) for schema in definitions.values()]
-    return [properties for properties in found if _COMMON.keys() <= properties.keys()]
+    return [
+        (properties, common, each)
+        for properties in found
+        for common, each in _COMMON.items()
+        if common in properties and each in properties
+    ]
 
 
 def _to_partial(schema: Any) -> Any:
@@ -134,11 +143,20 @@ def _allow_extends(definitions: Schema, name: str, kind: str) -> None:
 
 
 def _let_robots_extend(definitions: Schema, scenario: str) -> None:
-    robots = definitions[scenario + "Complete"]["properties"].get("robots", {})
+    """Each of the robots may extend a robot file, and so may what they have in common; beside that they need nothing."""
+    complete, partial = definitions[scenario + "Complete"], definitions[scenario + _PARTIAL]
+    robots = complete["properties"].get("robots", {})
     for reference in _references(robots):
         name = reference.removeprefix(_PREFIX)
         if name + "Complete" not in definitions:
             _allow_extends(definitions, name, "robot")
+        common = {"description": _COMMON_ROBOT, "$ref": _PREFIX + name + _PARTIAL}
+        for properties in (complete["properties"], partial["properties"]):
+            properties["robot"] = common
+        complete["properties"]["robots"] = {"description": robots.get("description", "")}
+        complete["if"] = {"required": ["robot"]}
+        complete["then"] = {"properties": {"robots": _to_partial(robots)}}
+        complete["else"] = {"properties": {"robots": robots}}
 
 
 def _references(schema: Any) -> list[str]:

@@ -201,11 +201,27 @@ class Ball(Strict):
         return self.mass * 7.0 / 5.0 if self.rolling else self.mass
 
 
-class Pair(Strict):
-    restitution: Number = Field(ge=0, le=1)
+class BallWall(Strict):
+    restitution: Number = Field(default=0.7, ge=0, le=1)
     """Speed after the impact by speed before it, along the normal: 1 elastic, 0 plastic."""
     friction: Number = Field(default=0.0, ge=0, le=10)
     """Coulomb's coefficient of the impact."""
+
+
+class RobotWall(BallWall):
+    restitution: Number = Field(default=0.3, ge=0, le=1)
+    """Speed after the impact by speed before it, along the normal: 1 elastic, 0 plastic."""
+    friction: Number = Field(default=0.1, ge=0, le=10)
+    """Coulomb's coefficient of the impact."""
+
+
+class RobotBall(RobotWall):
+    restitution: Number = Field(default=0.5, ge=0, le=1)
+    """Speed after the impact by speed before it, along the normal: 1 elastic, 0 plastic."""
+
+
+class RobotRobot(RobotWall):
+    """As robots on walls, until a scenario says otherwise."""
 
 
 class Impacts(Strict):
@@ -214,13 +230,13 @@ class Impacts(Strict):
     model: Literal["rigid", "equivalent-sphere"] = "rigid"
     """rigid: the impulse between rigid bodies, which never gains energy; equivalent-sphere: the source's, which does
     for robots that turn or are hit off their axis."""
-    ball_wall: Pair = Pair(restitution=0.7)
+    ball_wall: BallWall = BallWall()
     """Ball on walls."""
-    robot_wall: Pair = Pair(restitution=0.3, friction=0.1)
+    robot_wall: RobotWall = RobotWall()
     """Robots on walls."""
-    robot_ball: Pair = Pair(restitution=0.5, friction=0.1)
+    robot_ball: RobotBall = RobotBall()
     """Robots on the ball."""
-    robot_robot: Pair = Pair(restitution=0.3, friction=0.1)
+    robot_robot: RobotRobot = RobotRobot()
     """Robots on robots."""
 
 

@@ -249,7 +249,7 @@ def goals(samples: int) -> Iterator[Check]:
     score = rig.value("match/score", rig.record(4000))
     # To the back of the goal at 0.85 m − r, to the other one 1.7 m − 2 r away, and over its line 0.1 m − 2 r before.
     first, second = 172, int(np.floor((0.25 - 0.0215 + 1.7 - 2 * 0.0215 - (0.1 - 2 * 0.0215)) / 1e-3)) + 1
-    third = second + int(round((2 * (0.1 - 2 * 0.0215) + 1.5 + 2 * 0.0215) / 1e-3))
+    third = second + round((2 * (0.1 - 2 * 0.0215) + 1.5 + 2 * 0.0215) / 1e-3)
     found = [int(np.argmax(score.sum(axis=1) == count)) + 1 for count in (1, 2, 3)]
     why = "An elastic ball along the axis, from goal to goal, counted once each time; a rounding decides one step."
     yield worst("goals with `continue`: steps of the first three", np.array(found) - [first, second, third], 1, why)

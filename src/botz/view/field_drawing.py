@@ -1,9 +1,10 @@
-"""A soccer match from above: the field in quiet colours, the ways of robots and ball, and the robots where they ended."""
+"""A soccer match from above: the field in quiet colours, ways of robots and ball, and the robots where they ended."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,16 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
-from matplotlib.patches import Circle, PathPatch, Polygon, Rectangle
-from matplotlib.path import Path as Outline
+from matplotlib.patches import Circle, Polygon, Rectangle
 
 from botz.engines.base import Channel
 from botz.errors import InputError
 from botz.record.reader import Recording
 from botz.scenario.load import load_data
-from botz.scenario.soccer import Field_, SoccerScenario
-from botz.view.paths import Path2D
+from botz.scenario.soccer import PlayingField, SoccerScenario
+from botz.view.paths import Path2D, draw_bodies
 from botz.view.selection import Column, columns_of, thin
-from botz.view.style import SMALL_SIZE, SOFT_INK, dress, side_legend
+from botz.view.style import LABEL_SIZE, SMALL_SIZE, SOFT_INK, dress, side_legend
 
 BALL, MATCH = "ball", "match"
 SCORE = "match/score"
@@ -30,10 +30,15 @@ YELLOWS = ("#8F5E00", "#CC8A00", "#5E3D00", "#E3AA2E", "#AD7A12")
 """Shades of the teams; yellow itself would not show on white."""
 BALL_COLOUR = "#E8490F"
 SURFACE, WALL, MARKING = "#F4F7F3", "#D5DBDE", "#C3CCC5"
+FEW = 2
+"""Robots whose velocities are shown, and that are drawn along their way."""
 MOST_NAMED = 12
 """Robots that are named one by one; of more, the teams."""
-FADED, PIECES = 0.12, 40
-"""Ways begin this pale and are drawn in this many pieces, so that the end of a long match stands out."""
+PIECES = 40
+"""Of a way, each a little stronger than the one before, so that the end of a long match stands out."""
+FAINTEST, STRONGEST = 0.08, 0.85
+LONG_WAY = 4.0
+"""A way of this many lengths of the field hides others and fades sooner."""
 QUICK = 1.25
 """A body that goes this many times as far as its speed allows was put somewhere else."""
 UNKNOWN_SPEED = 5.0
@@ -57,12 +62,12 @@ def recorded_match(scenario: Mapping[str, Any]) -> SoccerScenario | None:
 def match_columns(recording: Recording, spec: SoccerScenario) -> list[Column]:
     """Over time: where the ball is between the goals, and the score; of few robots their velocities."""
     found: list[Column] = []
-    if len(spec.robots) <= 2:
+    if len(spec.robots) <= FEW:
         twists = [channel for channel in recording.channels if channel.local_name == "twist"]
         found = [column for channel in twists for column in columns_of(channel) if column.quantity != "vy"]
     elif "ball/pose" in recording:
         found.append(Column(recording.channels["ball/pose"], 0))
-    if SCORE in recording and (len(spec.robots) > 2 or np.any(recording[SCORE])):
+    if SCORE in recording and (len(spec.robots) > FEW or np.any(recording[SCORE])):
         found += columns_of(recording.channels[SCORE])
     return found
 
@@ -78,10 +83,18 @@ def match_colours(spec: SoccerScenario) -> dict[str, str]:
     return colours
 
 
-def team_of(column: Column) -> str | None:
-    """The colour of a column that counts a team's goals."""
-    shades = {"blue": BLUES[0], "yellow": YELLOWS[1]}
-    return shades.get(column.quantity) if column.channel.name == SCORE else None
+def score_look(column: Column) -> dict[str, Any]:
+    """Of the line that counts a team's goals; blue's is broad, so that it shows where both have as many."""
+    blue = column.quantity == "blue"
+    colour, width = (BLUES[1], 3.2) if blue else (YELLOWS[1], 1.6)
+    return {"color": colour, "linewidth": width, "drawstyle": "steps-post"}
+
+
+def dress_score(axes: Axes) -> None:
+    """Whole goals, and room for one."""
+    axes.set_ylabel("goals", fontsize=LABEL_SIZE)
+    axes.yaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
+    axes.set_ylim(-0.15, max(1.0, axes.get_ylim()[1]) + 0.15)
 
 
 def in_play(path: Path2D, channel: Channel, recording: Recording, spec: SoccerScenario) -> Path2D:
@@ -118,8 +131,10 @@ def _jumps(points: np.ndarray, times: np.ndarray, speed: float | np.ndarray, siz
         return np.asarray(gone > QUICK * speed * np.diff(times) + 0.5 * size)
 
 
-def final_score(recording: Recording) -> str:
-    if SCORE not in recording or not len(recording[SCORE]):
+def final_score(recording: Recording, spec: SoccerScenario) -> str:
+    """In words; nothing where only one team plays."""
+    teams = {robot.team for robot in spec.robots.values()}
+    if SCORE not in recording or not len(recording[SCORE]) or len(teams) < 2:
         return ""
     blue, yellow = recording[SCORE][-1]
     return f"blue {blue:.0f} : {yellow:.0f} yellow"
@@ -128,20 +143,20 @@ def final_score(recording: Recording) -> str:
 # --- the field -----------------------------------------------------------------------------------------
 
 
-def field_bounds(field: Field_) -> tuple[np.ndarray, np.ndarray]:
+def field_bounds(field: PlayingField) -> tuple[np.ndarray, np.ndarray]:
     """Lower left and upper right corner of the field with its goals and walls."""
     margin = 0.03 * field.length
     corner = np.array([0.5 * field.length + field.goal_depth, 0.5 * field.width]) + margin
     return -corner, corner
 
 
-def field_height(field: Field_, width: float) -> float:
+def field_height(field: PlayingField, width: float) -> float:
     """Height of axes that suit the field [inches]."""
     low, high = field_bounds(field)
     return float(np.clip((high[1] - low[1]) / (high[0] - low[0]) * 0.78 * width, 0.36 * width, 0.68 * width))
 
 
-def field_corners(field: Field_) -> np.ndarray:
+def field_corners(field: PlayingField) -> np.ndarray:
     """The inner edge of the walls, counter-clockwise (k, 2): goals with their depth, corners cut off."""
     end, side, post, cut = 0.5 * field.length, 0.5 * field.width, 0.5 * field.goal_width, field.corner
     back = end + field.goal_depth
@@ -150,26 +165,22 @@ def field_corners(field: Field_) -> np.ndarray:
     return np.concatenate([right, right[::-1] * [-1, 1]])
 
 
-def paint_field(axes: Axes, field: Field_) -> None:
+def paint_field(axes: Axes, field: PlayingField) -> None:
     """Walls around, the playing surface, and its markings; below everything else."""
     end, side = 0.5 * field.length, 0.5 * field.width
     _, beyond = field_bounds(field)
     wall = 0.6 * (beyond[1] - side)
-    corners = field_corners(field)
-    # The walls as a frame: the surface is cut out of it, so that it has the same width beside the goals.
-    outer = [(-end - wall, -side - wall), (end + wall, -side - wall), (end + wall, side + wall), (-end - wall, side + wall)]
-    for x in (-1, 1):
-        goal = Rectangle((x * end if x > 0 else -end - field.goal_depth - wall, -0.5 * field.goal_width - wall),
-                         field.goal_depth + wall, field.goal_width + 2 * wall)  # fmt: skip
-        goal.set(facecolor=WALL, linewidth=0, zorder=0.3)
-        axes.add_patch(goal)
-    axes.add_patch(Polygon(outer, facecolor=WALL, linewidth=0, zorder=0.3))
-    axes.add_patch(PathPatch(Outline(corners, closed=False), facecolor=SURFACE, edgecolor=SOFT_INK, linewidth=0.9, zorder=0.4))
+    # One slab under the field and one under both goals; the surface lies on them and leaves walls of equal width.
+    for half_x, half_y in ((end, side), (end + field.goal_depth, 0.5 * field.goal_width)):
+        half_x, half_y = half_x + wall, half_y + wall
+        slab = Rectangle((-half_x, -half_y), 2 * half_x, 2 * half_y, facecolor=WALL, linewidth=0, zorder=0.3)
+        axes.add_patch(slab)
+    axes.add_patch(Polygon(field_corners(field), facecolor=SURFACE, edgecolor=SOFT_INK, linewidth=0.9, zorder=0.4))
     _mark(axes, field)
     axes.grid(False)
 
 
-def _mark(axes: Axes, field: Field_) -> None:
+def _mark(axes: Axes, field: PlayingField) -> None:
     end, side = 0.5 * field.length, 0.5 * field.width
     look: dict[str, Any] = {"color": MARKING, "linewidth": 1.1, "zorder": 0.5, "solid_capstyle": "butt"}
     axes.plot([0, 0], [-side, side], **look)
@@ -197,7 +208,10 @@ def draw_match(axes: Axes, paths: Sequence[Path2D], colours: Mapping[str, str], 
     for path in paths:
         is_ball = path.robot == BALL
         order = 4.0 if is_ball else 3.0
-        _draw_way(axes, path, colours[path.robot], 1.5 if is_ball or not many else 0.9, order)
+        width = 1.5 if is_ball or not many else 0.9
+        _draw_way(axes, path, colours[path.robot], width, order, LONG_WAY * spec.world.field.length)
+        if not is_ball and len(spec.robots) <= FEW:
+            draw_bodies(axes, path, colours[path.robot], spec.world.field.length)
         if len(path.finite) and np.isfinite(path.points[-1]).all():
             if is_ball:
                 ball = Circle(path.points[-1], spec.world.ball.radius, facecolor=BALL_COLOUR, edgecolor="white")
@@ -208,12 +222,18 @@ def draw_match(axes: Axes, paths: Sequence[Path2D], colours: Mapping[str, str], 
     side_legend(axes, handles=_legend(paths, colours, spec))
 
 
-def _draw_way(axes: Axes, path: Path2D, colour: str, width: float, order: float) -> None:
-    keep = thin(path.points)
-    points = path.points[keep]
-    cuts = np.linspace(0, len(points) - 1, min(PIECES, max(2, len(points))), dtype=int)
-    pieces = [points[first : last + 1] for first, last in zip(cuts[:-1], cuts[1:], strict=True)]
-    shades = [to_rgba(colour, alpha) for alpha in np.linspace(FADED, 0.85, len(pieces))]
+def _draw_way(axes: Axes, path: Path2D, colour: str, width: float, order: float, long_way: float) -> None:
+    """Pieces of equal length, so that a robot that waits in the end keeps the way that led there."""
+    points = path.points[thin(path.points)]
+    if len(points) < 2:
+        return
+    step = np.hypot(*np.diff(points, axis=0).T)
+    gone = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(step), step, 0.0))])
+    marks = np.searchsorted(gone, np.linspace(0.0, gone[-1], PIECES + 1)[1:-1])
+    cuts = np.unique(np.concatenate([[0], marks, [len(points) - 1]]))
+    pieces = [points[first : last + 1] for first, last in pairwise(cuts)]
+    share = np.linspace(0.0, 1.0, len(pieces) + 1)[1:] ** np.clip(gone[-1] / long_way, 0.5, 4.0)
+    shades = [to_rgba(colour, alpha) for alpha in FAINTEST + (STRONGEST - FAINTEST) * share]
     ways = LineCollection(pieces, colors=shades, linewidths=width, zorder=order, capstyle="butt", label=path.label)
     axes.add_collection(ways, autolim=False)
 

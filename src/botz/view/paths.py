@@ -154,14 +154,14 @@ def _draw_path(axes: Axes, path: Path2D, colour: str, style: Any, label: str, ex
     if not len(finite):
         return line
     if path.heading is not None and not path.estimate:
-        _draw_bodies(axes, path, colour, extent)
+        draw_bodies(axes, path, colour, extent)
     mark: dict[str, Any] = {"color": colour, "markersize": 6.5, "zorder": order + 1, "markeredgewidth": 1.6}
     axes.plot(*finite[0], marker="o", markerfacecolor="white", **mark)
     axes.plot(*finite[-1], marker="s", **mark)
     return line
 
 
-def _draw_bodies(axes: Axes, path: Path2D, colour: str, extent: float) -> None:
+def draw_bodies(axes: Axes, path: Path2D, colour: str, extent: float) -> None:
     """The robot at equal distances along its path: its outline where it is large enough to see, else an arrow."""
     assert path.heading is not None
     step = np.hypot(*np.diff(path.points, axis=0).T) if len(path.points) > 1 else np.zeros(0)

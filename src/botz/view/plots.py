@@ -19,6 +19,7 @@ from botz.scenario.soccer import SoccerScenario
 from botz.view.field_drawing import (
     SCORE,
     draw_match,
+    dress_score,
     field_bounds,
     field_height,
     final_score,
@@ -26,7 +27,7 @@ from botz.view.field_drawing import (
     match_colours,
     match_columns,
     recorded_match,
-    team_of,
+    score_look,
 )
 from botz.view.ground_map import add_height_key, is_level, paint_ground, recorded_ground
 from botz.view.paths import Path2D, bounds, draw_paths, fit_paths, path_height
@@ -35,11 +36,11 @@ from botz.view.style import (
     LINE_STYLES,
     PALETTE,
     dress,
+    fit_equal,
     line_look,
     new_figure,
     picture_format,
     save,
-    fit_equal,
     set_title,
     settle,
     side_legend,
@@ -107,7 +108,7 @@ def plot_recording(
     rows = _rows(columns)
     paths = [_path_of(recording, place) for place in places]
     if match is not None:
-        colours = {**colours, **match_colours(match)} if colours or places else {}
+        colours = {**colours, **match_colours(match)} if colours else {}
         paths = [in_play(one, place, recording, match) for one, place in zip(paths, places, strict=True)]
     _draw(recording, paths, rows, colours, path, title, match)
     return path
@@ -233,8 +234,8 @@ def _draw(
     first = 0
     ground, note, key = None, "", None
     if match is not None and paths:
-        draw_match(figure.add_subplot(grid[0]), paths, colours, match)
-        note, first = final_score(recording), 1
+        draw_match(figure.add_subplot(grid[0]), paths, match_colours(match), match)
+        note, first = final_score(recording, match), 1
     elif paths:
         axes = figure.add_subplot(grid[0])
         draw_paths(axes, paths, colours)
@@ -251,6 +252,8 @@ def _draw(
         axes.xaxis.get_major_locator().set_params(nbins=9)  # type: ignore[call-arg]
         axes.tick_params(labelbottom=last)
         _draw_row(axes, recording, row, colours)
+        if all(column.channel.name == SCORE for column in row.columns):
+            dress_score(axes)
     if rows:
         figure.align_ylabels(figure.axes[first:])
     name = title or recording.header.scenario_name
@@ -277,11 +280,13 @@ def _draw_row(axes: Axes, recording: Recording, row: Row, colours: Mapping[str, 
             # A robot keeps its colour; its components differ by their lines.
             style = styles.setdefault(column.quantity, len(styles))
             look = {"color": colours[column.channel.robot], "linestyle": LINE_STYLES[style % len(LINE_STYLES)]}
+        if column.channel.name == SCORE:
+            look = score_look(column)
         shown = np.where(np.isfinite(values[keep]), values[keep], np.nan)
         if column.channel.local_name == "icr":
             shown[np.abs(shown) > FAR] = np.nan
         single: dict[str, Any] = {"marker": "o", "markersize": 4} if len(times) == 1 else {}
-        axes.plot(times[keep], shown, linewidth=1.5, label=column.name, **look, **single)
+        axes.plot(times[keep], shown, **{"linewidth": 1.5, "label": column.name} | look | single)
     axes.margins(x=0.01, y=0.08)
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) > MOST_NAMED:

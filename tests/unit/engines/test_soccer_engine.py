@@ -328,3 +328,32 @@ def test_equivalent_spheres_that_gain_without_bound_are_told_as_such():
         pytest.fail("the spheres did not gain")
     assert "equivalent spheres gain energy" in engine.stability_hint()
     assert "rigid does not" in engine.stability_hint()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(6))
+def test_impacts_and_leaning_with_much_friction_never_give_energy(seed: int, method: str):
+    """A crowd of robots of all sizes on a small field: they lean on each other, on walls and on the ball."""
+    rng = np.random.default_rng(seed)
+    places = [(x, y) for x in (-0.3, -0.1, 0.1, 0.3) for y in (-0.2, 0.2)]
+    robots = {
+        f"r{index}": {
+            "team": "blue",
+            "pose": [x, y, rng.uniform(-3.0, 3.0)],
+            "side": rng.uniform(0.04, 0.12),
+            "mass": np.exp(rng.uniform(-3.0, 1.0)),
+        }
+        for index, (x, y) in enumerate(places)
+    }
+    pair = {"restitution": 0.3, "friction": 2.0}
+    impacts = dict.fromkeys(("ball_wall", "robot_wall", "robot_ball", "robot_robot"), pair)
+    field = {"length": 0.8, "width": 0.6, "goal_width": 0.2, "corner": 0.05}
+    world = {"field": field, "impacts": impacts, "ball": {"radius": 0.02, "mass": 0.5}}
+    game, lost = Game(robots, world, method=method, step=0.002, match={"after_goal": "continue"}), 0.0
+    for turn in range(600):
+        if turn % 100 == 0:
+            game.drive(rng)
+        before, lost = lost, game.steps(1)["match/energy"][3]
+        assert lost >= before - 1e-12, f"{before - lost:.3g} J gained in step {turn + 1}"
+        assert game.overlapping() == 0
+    assert lost > 0.1 and abs(game.balance()) < 1e-10
