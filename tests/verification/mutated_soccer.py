@@ -113,7 +113,7 @@ MUTATIONS = (
     ),
     Mutation(
         "squares that overlap count as apart", SQUARES, "square_gap",
-        "return max(max(a, b), max(c, d))", "return max(max(a, b), max(c, d)) + 1e-3",
+        "return max(max(a, b), max(c, d))", "return max(max(a, b), max(c, d)) + 0.02",
         ("placements",),
     ),
     Mutation(
@@ -132,9 +132,15 @@ MUTATIONS = (
         ("mirrored_about_the_long_axis",),
     ),
     Mutation(
-        "an overlap stays where it is", KERNEL, "separate",
-        "for _ in range(ATTEMPTS):", "for _ in range(0):",
-        ("crowds_without_voltage",),
+        "overlaps after a step stay", KERNEL, "step_part",
+        "    if match.near > 0:", "    if match.near > 10**6:",
+        ("leaning_bodies",),
+    ),
+    Mutation(
+        "friction between the impulses of bodies that lean on each other", KERNEL, "settle",
+        "        # Only now:", "            if turn == 0:\n"
+        "                match.lost += friction_impulse(bodies, contact, impulse, now)\n        # Only now:",
+        ("leaning_bodies",),
     ),
     Mutation(
         "snapshots without the ball", ENGINE, "SoccerEngine.state_arrays",
@@ -145,9 +151,9 @@ MUTATIONS = (
 
 
 def main() -> None:
-    from botz.verify import soccer, soccer_crowds, soccer_match
+    from botz.verify import soccer, soccer_match
 
-    soccer_match.MIRRORED_STEPS, soccer_match.REPEATED_STEPS, soccer_crowds.STEPS = 60, 60, 60
+    soccer_match.MIRRORED_STEPS, soccer_match.REPEATED_STEPS = 60, 60
     print_noticed(MUTATIONS, soccer.FUNCTIONS, 20)
 
 

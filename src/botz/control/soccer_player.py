@@ -60,12 +60,12 @@ class SoccerPlayer:
         temper = (2 * number + (team == "yellow")) % 8
         self._patience, self._backing = PATIENCE + temper * MORE_PATIENCE, BACKING + temper * MORE_BACKING
         self._gain = min(TURN_GAIN, 0.3 / setup.period)
-        keepers = {one.robot for one in scenario.controllers.values() if getattr(one, "type", "") == "goalkeeper"}
+        kinds = {one.robot: one.type for one in scenario.controllers.values()}
         others = [(name, side) for name, (side, _) in scenario.players.items() if name != setup.robot]
         self._friends = [name for name, side in others if side == team]
-        self._fellows = {name for name in self._friends if name not in keepers}
+        self._fellows = [name for name in self._friends if kinds.get(name) == "striker"]
         self._opponents = [name for name, side in others if side != team]
-        self._has_keeper = any(scenario.players[name][0] == team for name in keepers)
+        self._has_keeper = any(kinds.get(name) == "goalkeeper" for name in self._friends)
 
         self.backwards = False
         self.got_on: list[float] = [0.0, 0.0, 0.0]
@@ -95,7 +95,7 @@ class SoccerPlayer:
         if self.spec.type == "goalkeeper":
             drive = self._keep(pose, ball, (vx, vy), robots, opponents, way)
         else:
-            fellows = [friends[name] for name in self._friends if name in self._fellows and name in friends]
+            fellows = [friends[name] for name in self._fellows if name in friends]
             rank = sum(self._effort(fellow, ball) < self._effort(pose[:2], ball) for fellow in fellows)
             left_to_keeper = self._has_keeper and self._before_own_goal(ball)
             if rank == 0 and not left_to_keeper:

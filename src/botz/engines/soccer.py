@@ -24,6 +24,8 @@ BALL_PLACE = ("x", "y", "vx", "vy")
 SPEEDS = {"left/speed": 2, "right/speed": 3}
 VOLTAGES = {"left/voltage": 0, "right/voltage": 1}
 BY_SPEED = 4
+WILDEST = 1e12
+"""Commands are cut off here, far beyond every motor's limit, so that nothing computed from them overflows."""
 FARTHEST = 1e6
 """Coordinates beyond this [m] are not even compared with the field."""
 
@@ -93,7 +95,7 @@ class SoccerEngine(Engine):
                 stiff = own[f"push_{side}"] * own[f"follow_{side}"] / own[f"radius_{side}"]
                 drag = drag + stiff * np.outer([1.0, sign * half], [1.0, sign * half])
             found.append((float(np.linalg.eigvals(np.linalg.solve(mass, drag)).real.max()), f"motors of {name}"))
-        return max(found)
+        return max(found, key=lambda motion: motion[0])
 
     def _check_places(self) -> None:
         """Both kick-off arrangements must be free of overlaps, and so must be the start."""
@@ -103,21 +105,24 @@ class SoccerEngine(Engine):
             for own, place in zip(robots, self.records.places[kicking], strict=True):
                 put(own, *place)
             match[0].ball_x, match[0].ball_y = self._ball_start
-            for complaint, place_key in self._overlaps(robots, match):
+            if abs(self._ball_start[0]) > self.records.field[0].end + self.records.field[0].radius:
+                message = f"{self._ball_start[0]:g} m is in a goal; a match begins on the field"
+                raise InputError(Problem(message, key="world.ball.position"))
+            for complaint, place_key in self._overlaps(robots, match, kicking):
                 if all(place_key != known.key for known in problems):
                     problems.append(Problem(f"{complaint} (kick-off of {key})", key=place_key))
         if problems:
             raise InputError(problems)
 
-    def _overlaps(self, robots: np.ndarray, match: np.ndarray) -> list[tuple[str, str]]:
-        """What overlaps, in words, and the key of the body to move."""
+    def _overlaps(self, robots: np.ndarray, match: np.ndarray, kicking: int = -1) -> list[tuple[str, str]]:
+        """What overlaps, in words, and the key of the body to move; `kicking` is the team whose kick-off it is."""
         found = np.empty((64, 2), dtype=np.int64)
         count = kernel.overlaps(self.records.field, robots, match, found)
         result = []
         for i, j in found[: min(count, len(found))].tolist():
             is_ball = i == len(self.names)
             one = "the ball" if is_ball else self.names[i]
-            key = "world.ball.position" if is_ball else f"robots.{self.names[i]}.pose"
+            key = "world.ball.position" if is_ball else f"robots.{self.names[i]}.{self._pose_key(i, kicking)}"
             x, y = (match[0].ball_x, match[0].ball_y) if is_ball else (robots[i].x, robots[i].y)
             if j < 0:
                 result.append((f"{one} at ({x:g}, {y:g}) is not inside the field", key))
@@ -125,6 +130,11 @@ class SoccerEngine(Engine):
                 other = robots[j]
                 result.append((f"{one} at ({x:g}, {y:g}) overlaps {self.names[j]} at ({other.x:g}, {other.y:g})", key))
         return result
+
+    def _pose_key(self, index: int, kicking: int) -> str:
+        robot = self.scenario.robots[self.names[index]]
+        kicks = (robot.team == "blue") == (kicking == layout.BLUE) and robot.kick_off_pose is not None
+        return "kick_off_pose" if kicking >= 0 and kicks else "pose"
 
     # --- the protocol --------------------------------------------------------------------------------------
 
@@ -233,7 +243,7 @@ class SoccerEngine(Engine):
             message = f"{by_speed[0]!r} and {by_voltage[0]!r} together: a robot follows speeds or voltages"
             raise InputError(Problem(message, key=robot))
         if "twist" in command:
-            v, w = command_numbers(command["twist"], 2, f"{robot}/twist (v, yaw_rate)")
+            v, w = np.clip(command_numbers(command["twist"], 2, f"{robot}/twist (v, yaw_rate)"), -WILDEST, WILDEST)
             own = self.records.robots[self.names.index(robot)]
             side = 0.5 * own.track * w
             values[2], values[3] = (v - side) / own.radius_left, (v + side) / own.radius_right
@@ -242,7 +252,7 @@ class SoccerEngine(Engine):
                 values[index] = command_numbers(command[name], 1, f"{robot}/{name}")[0]
         if command:
             values[BY_SPEED] = 1.0 if by_speed else 0.0
-        return values
+        return np.clip(values, -WILDEST, WILDEST)
 
     def _resolve_match(self, command: Mapping[str, Any]) -> np.ndarray:
         """All bodies that are put somewhere at one step boundary; a place that is not free is refused."""
@@ -294,7 +304,7 @@ class SoccerEngine(Engine):
             records.bodies[-1].u0, records.bodies[-1].u1 = values[2], values[3]
             if values[2] or values[3]:
                 match.ball_heading = np.arctan2(values[3], values[2])
-            match.in_goal = float(abs(match.ball_x) > records.field[0].end)
+            match.in_goal = float(abs(match.ball_x) > records.field[0].end + records.field[0].radius)
         match.placed += self._kinetic() - before
         match.placement = values[-1]
         match.drift = np.inf

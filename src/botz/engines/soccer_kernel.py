@@ -474,10 +474,15 @@ def deepest_contact(field, robots, bodies, match, contacts, h):
 def fastest_point(robots, bodies):
     """Bound on the speed of any point of any body, and of any robot's [m/s]."""
     ball = bodies[len(robots)]
-    of_robots = 0.0
+    of_ball = sqrt(ball.u0 * ball.u0 + ball.u1 * ball.u1)
+    of_robots, total = 0.0, of_ball
     for i in range(len(robots)):
-        of_robots = max(of_robots, abs(bodies[i].u0) + abs(bodies[i].u1) * robots[i].reach)
-    return max(of_robots, sqrt(ball.u0 * ball.u0 + ball.u1 * ball.u1)), of_robots
+        speed = abs(bodies[i].u0) + abs(bodies[i].u1) * robots[i].reach
+        of_robots = max(of_robots, speed)
+        total += speed
+    if not isfinite(total):
+        return total, total  # the largest of several may hide what is no number
+    return max(of_robots, of_ball), of_robots
 
 
 @compiled
@@ -586,13 +591,9 @@ def advance_match(
     row = 0
     for k in range(n):
         fastest, _ = fastest_point(robots, bodies)
-        if not isfinite(fastest):
+        if not fastest * dt < MOST_PARTS * field.feature:
             return k, False, 0
-        parts = 1
-        if fastest * dt > field.feature:
-            parts = int(fastest * dt / field.feature) + 1
-            if parts > MOST_PARTS:
-                return k, False, 0
+        parts = int(fastest * dt / field.feature) + 1
         for _ in range(parts):
             step_part(field, coefficients, robots, bodies, match, contacts, near, pairs, cells, system, resting, margin,
                       method, inputs, dt / parts)  # fmt: skip

@@ -68,11 +68,16 @@ def with_robots(scenario: Node) -> tuple[Node, dict[KeyPath, list[Problem]]]:
     extends; what went wrong, by the robot's path."""
     robots, common = scenario.get("robots"), scenario.get("robot")
     failed: dict[KeyPath, list[Problem]] = {}
+    if common is not None:
+        scenario = scenario.without("robot")
+        if not isinstance(common.value, dict):
+            message = f"needs a mapping (key: value) of what all robots have in common, not {show(common.plain())}"
+            failed[("robot",)] = [common.place.problem(message, ("robot",))]
     if robots is None or not isinstance(robots.value, dict):
         return scenario, failed
     if common is not None and isinstance(common.value, dict):
-        scenario = scenario.without("robot")
-        robots = Node({name: merge(common, robot) for name, robot in robots.value.items()}, robots.place)
+        laid = {name: Node(merge(common, robot).value, robot.place) for name, robot in robots.value.items()}
+        robots = Node(laid, robots.place)
     engine = scenario.get("engine")
     placed: dict[str, Node] = {}
     for name, robot in robots.value.items():
@@ -84,7 +89,7 @@ def with_robots(scenario: Node) -> tuple[Node, dict[KeyPath, list[Problem]]]:
         try:
             below = referenced(reference, "robot", (), (*path, "extends"))
             _check_engine(below, engine, reference, (*path, "extends"))
-            placed[name] = merge(below, robot.without("extends"), path)
+            placed[name] = Node(merge(below, robot.without("extends"), path).value, robot.place)
         except InputError as error:
             failed[path] = error.problems
     return scenario.with_items(robots=Node(placed, robots.place)), failed

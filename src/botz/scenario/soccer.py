@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import hypot
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -171,6 +172,8 @@ class PlayingField(Strict):
 
     @model_validator(mode="after")
     def _goal_between_corners(self) -> PlayingField:
+        if 2.0 * self.corner >= self.width:
+            raise Misfits([(("corner",), f"{self.corner:g} m leaves nothing of a width of {self.width:g} m")])
         if self.goal_width > self.width - 2.0 * self.corner:
             room = self.width - 2.0 * self.corner
             wide = f"{self.goal_width:g} m is wider than the {room:g} m between the corners"
@@ -302,7 +305,11 @@ class SoccerScenario(ScenarioBase):
                 found.append((("robots", name), f"{name!r} is not a robot's name in a match; choose another"))
             if (other := taken.setdefault((team, number), name)) != name:
                 found.append((("robots", name, "id"), f"robot {other!r} is number {number} of {team} already"))
-        speed = max(abs(part) for part in self.world.ball.velocity)
+        ball, field = self.world.ball, self.world.field
+        for key in ("goal_width", "goal_depth"):
+            if (opening := getattr(field, key)) <= 2.0 * ball.radius:
+                found.append((("world", "field", key), f"{opening:g} m; a ball of {2.0 * ball.radius:g} m needs more"))
+        speed = hypot(*ball.velocity)
         if speed > FASTEST:
             found.append((("world", "ball", "velocity"), f"{speed:g} m/s is beyond {FASTEST:g} m/s"))
         if found:

@@ -249,7 +249,8 @@ def _draw_robot(axes: Axes, path: Path2D, colour: str, number: str) -> None:
     front = np.array([[0.78, 0.6], [0.78, -0.6]]) * half @ turn + path.points[-1]
     axes.plot(*front.T, color="white", linewidth=1.3, alpha=0.9, zorder=5.1, solid_capstyle="butt")
     if number:
-        axes.text(*path.points[-1], number, color="white", fontsize=SMALL_SIZE - 1, fontweight="bold", zorder=5.2,
+        x, y = path.points[-1]
+        axes.text(x, y, number, color="white", fontsize=SMALL_SIZE - 1, fontweight="bold", zorder=5.2,
                   horizontalalignment="center", verticalalignment="center_baseline", clip_on=True)  # fmt: skip
 
 

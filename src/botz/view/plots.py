@@ -286,7 +286,8 @@ def _draw_row(axes: Axes, recording: Recording, row: Row, colours: Mapping[str, 
         if column.channel.local_name == "icr":
             shown[np.abs(shown) > FAR] = np.nan
         single: dict[str, Any] = {"marker": "o", "markersize": 4} if len(times) == 1 else {}
-        axes.plot(times[keep], shown, **{"linewidth": 1.5, "label": column.name} | look | single)
+        look = {"linewidth": 1.5, "label": column.name, **look, **single}
+        axes.plot(times[keep], shown, **look)
     axes.margins(x=0.01, y=0.08)
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) > MOST_NAMED:

@@ -65,7 +65,7 @@ def test_a_goalkeeper_stops_what_would_go_in(match, kind, aside):
 
 
 @pytest.mark.parametrize(
-    "pose", [[-0.69, 0.59, 2.2], [0.7, -0.55, -0.9], [0.0, 0.605, pi / 2], [-0.78, 0.15, pi], [0.78, -0.15, 0.0]]
+    "pose", [[-0.68, 0.58, 2.356], [0.68, -0.58, -0.785], [0.0, 0.605, pi / 2], [-0.78, 0.15, pi], [0.78, -0.15, 0.0]]
 )
 def test_a_striker_gets_out_of_corners_off_walls_and_out_of_goals(match, pose):
     sim = match({"blue0": pose}, {"blue0": "striker"}, world={"ball": {"position": [-0.1, -0.3]}})

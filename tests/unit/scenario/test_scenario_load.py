@@ -264,7 +264,7 @@ def test_mistakes_in_a_robot_by_itself(folder: Path, write: Write) -> None:
         "r.yaml:3: wheels.left.radius: needs a finite number, not nan",
         "r.yaml:4: bdy: unknown key",
     ]
-    with pytest.raises(InputError, match=r"^r.yaml:1: engine: missing; choose from: kinematics, vehicle$"):
+    with pytest.raises(InputError, match=r"^r.yaml:1: engine: missing; choose from: kinematics, soccer, vehicle$"):
         load_robot(write("wheels:\n  left: {type: fixed, position: [0, 0]}\n", "r.yaml"))
 
 
@@ -292,7 +292,8 @@ def test_everything_shipped_loads() -> None:
         assert load(name).engine in FAMILIES
     for entry in library.list_robots():
         robot = load_robot(entry.name)
-        load_data({"engine": entry.engine, "robots": {"one": robot.data}})
+        placed = {"team": "blue", "pose": [0.0, 0.0, 0.0]} if entry.engine == "soccer" else {}
+        load_data({"engine": entry.engine, "robots": {"one": {**robot.data, **placed}}})
 
 
 _values = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("3 kg")

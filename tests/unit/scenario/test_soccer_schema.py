@@ -252,7 +252,7 @@ BUILDING = [
     bad("ball outside", world("ball: {position: [0, 0.64]}"),
         's.yaml:8: world.ball.position: the ball at (0, 0.64) is not inside the field (kick-off of blue)'),
     bad("step too long for a motor", changed("step: 1 ms", "step: 50 ms") + "record: {rate: 20}\n",
-        's.yaml:2: time.step: 0.05 s is too long for the motors of cid; at most 0.027 s, better a tenth of it'),
+        's.yaml:2: time.step: 0.05 s is too long for the motors of ann; at most 0.027 s, better a tenth of it'),
     bad("step too long for the ball", world("ball: {friction: 100}"),
         "s.yaml:2: time.step: 0.001 s is too long for the ball's friction; at most 0.00092 s, better a tenth of it"),
 ]
