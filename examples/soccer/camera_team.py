@@ -180,7 +180,7 @@ def main() -> None:
     options = parser.parse_args()
 
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    team, world = Team(options.team), World()
+    world = World()
     end = time.monotonic() + options.seconds
     try:
         # A match may take a while to start: the first one on a machine compiles.
@@ -189,6 +189,7 @@ def main() -> None:
         raise SystemExit(str(error)) from None
     with watching as camera:
         eyes = Eyes(camera)
+        team = Team(options.team, *(camera.field[size] for size in ("length", "width", "goal_width")))
         while time.monotonic() < end:
             try:
                 frame = camera.newest(timeout=1.0)  # not all of them: only the present matters

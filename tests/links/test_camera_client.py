@@ -24,6 +24,7 @@ ROWS, WIDTH = 12, 16
 PICTURE = np.arange(ROWS * WIDTH * 3, dtype=np.uint8).reshape(ROWS, WIDTH, 3)
 ABOUT: dict[str, Any] = {
     "size": [WIDTH, ROWS],
+    "field": {"length": 1.5},
     "lens": {"x": 0, "y": 0, "height": 2, "view": 2, "turn": 0, "distortion": 0, "width": WIDTH, "rows": ROWS},
     "robots": [{"name": "a", "team": "blue", "id": 0, "side": 0.1, "code": ["red", "red"]}],
     "colours": {"red": [255, 0, 0]},

@@ -468,3 +468,12 @@ def test_rows_of_a_match_are_those_of_the_loop(match_file: MatchFile):
     fine, coarse = results
     assert len(fine) == 701 and len(coarse) == 101
     assert all(fine[step] == row for step, row in coarse.items())
+
+
+def test_the_state_in_which_a_run_ends_is_recorded(tmp_path: Path):
+    """Whatever the rate of recording: the goal that ended the match is the last that a reader wants to know."""
+    settings = ["match.after_goal=end", "record.rate=1", "world.ball.velocity=[2.0, 0.0]", "robots.yellow0=null"]
+    rec = simulate("soccer", out=tmp_path / "run", overrides=[*settings, "robots.blue1.kick_off_pose=null"])
+    assert rec["match/score"][-1].tolist() == [1.0, 0.0]
+    assert int(rec.steps("match/score")[-1]) == int(rec.summary["steps"])
+    assert replay_recording(rec).identical

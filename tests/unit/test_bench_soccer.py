@@ -216,10 +216,11 @@ def test_rows_targets_and_ratios(monkeypatch: pytest.MonkeyPatch):
     assert len(rows) == len(report["results"])
     speed = rows["three a side: speed"]
     assert (speed["value"], speed["target"], speed["met"]) == (pytest.approx(2000.0), 1000.0, True)
+    blind = "three a side, blind robots that push"
     assert rows["three a side: step"]["value"] == pytest.approx(500.0)
     assert rows["three a side with an image every 30 ms: speed"]["value"] == pytest.approx(500.0)
-    assert rows["three a side, against rc-robosim every 1 ms"]["ratio"] == pytest.approx(1000.0)
-    missing = rows["three a side, against rc-robosim every 25 ms"]
+    assert rows[f"{blind}, against rc-robosim every 1 ms"]["ratio"] == pytest.approx(1000.0)
+    missing = rows[f"{blind}, against rc-robosim every 25 ms"]
     assert missing["peer"] == "rc-robosim (skipped: not there)" and missing["ratio"] is None
     assert seen == [("rc_robosim_match.py", 1), ("rc_robosim_match.py", 25)]
     assert (Path(soccer.__file__).parent / "peer_scripts" / seen[0][0]).is_file()

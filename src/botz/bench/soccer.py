@@ -153,6 +153,7 @@ class Played:
         engine, inputs = self.engine, self.engine.inputs[: self._table.shape[1]]
         engine.restore(self._start)
         engine.records.match[0].tests = 0.0
+        piece = PIECE if watch is None else 1  # an image takes longer than a second of the match
         stamps = [time.perf_counter()]
         for number, row in enumerate(self._table):
             inputs[:] = row
@@ -160,7 +161,7 @@ class Played:
                 raise BotzError(f"the benchmark's match diverged {engine.stability_hint()}")
             if watch is not None:
                 watch(number + 1)
-            if (number + 1) % PIECE == 0 or number + 1 == len(self._table):
+            if (number + 1) % piece == 0 or number + 1 == len(self._table):
                 stamps.append(time.perf_counter())
         return np.diff(stamps)
 
@@ -253,12 +254,13 @@ def peer_case(loaded: LoadedScenario, control_ms: int) -> dict[str, Any]:
 
 
 def peer_rows(factor: float) -> list[Result]:
+    """`factor`: times real time of Botz with the commands that the peer gets, those of blind robots."""
     found = []
     for control_ms in PEER_SECONDS:
         seconds, missing = peers.measure("rc_robosim_match.py", peer_case(three_a_side(), control_ms))
         peer = f"rc-robosim (skipped: {missing})" if missing else f"rc-robosim with control every {control_ms} ms"
         value = None if seconds is None else 1.0 / seconds
-        metric = f"three a side, against rc-robosim every {control_ms} ms"
+        metric = f"three a side, blind robots that push, against rc-robosim every {control_ms} ms"
         found.append(rate(metric, factor, "times real time", peer=peer, peer_value=value))
     return found
 
@@ -290,13 +292,14 @@ def run() -> list[Result]:
     impacts = Result("three a side: impacts", match.impacts_per_second, "1/s")
     runge_kutta = Played(*played_match("time.method=rk4")).seconds_per_step()
     blind = Played(three_a_side(), random_speeds(three_a_side()))
+    pushing = blind.seconds_per_step()
     five = crowd(10, length=2.2, width=1.8)
     rows = [
         *match_rows("three a side", alone, target=FASTEST_WANTED),
         impacts,
         *match_rows("three a side, Runge-Kutta", runge_kutta),
         *match_rows("three a side with an image every 30 ms", watched_seconds_per_step(match)),
-        *match_rows("three a side, blind robots that push", blind.seconds_per_step()),
+        *match_rows("three a side, blind robots that push", pushing),
     ]
     rows += [
         Result("three a side, blind robots that push: impacts", blind.impacts_per_second, "1/s"),
@@ -304,4 +307,4 @@ def run() -> list[Result]:
         *match_rows("five a side, blind robots that push", Played(five, random_speeds(five)).seconds_per_step()),
         *crowd_rows(),
     ]
-    return [*rows, *camera_results(), *flood_results(), *peer_rows(STEP / alone)]
+    return [*rows, *camera_results(), *flood_results(), *peer_rows(STEP / pushing)]

@@ -88,8 +88,8 @@ class SoccerPlayer:
         pose = self._seen(measured["pose"])
         ball = self._point(measured.of("ball")["pose"])
         vx, vy = (self._sign * float(part) for part in measured.of("ball")["velocity"])
-        friends = {name: self._point(measured.of(name)["pose"]) for name in self._playing(measured, self._friends)}
-        opponents = [self._point(measured.of(name)["pose"]) for name in self._playing(measured, self._opponents)]
+        friends = self._places(measured, self._friends)
+        opponents = list(self._places(measured, self._opponents).values())
         robots = [*friends.values(), *opponents]
         way = self._way(t, ball)
         if self.spec.type == "goalkeeper":
@@ -112,9 +112,10 @@ class SoccerPlayer:
     def _point(self, pose: Any) -> Point:
         return self._sign * float(pose[0]), self._sign * float(pose[1])
 
-    @staticmethod
-    def _playing(measured: Measured, names: list[str]) -> list[str]:
-        return [name for name in names if measured.of(name)["playing"] > 0.5]
+    def _places(self, measured: Measured, names: list[str]) -> dict[str, Point]:
+        """Of those in play."""
+        seen = {name: measured.of(name) for name in names}
+        return {name: self._point(one["pose"]) for name, one in seen.items() if one["playing"] > 0.5}
 
     # --- what to do ----------------------------------------------------------------------------------------
 

@@ -120,6 +120,8 @@ class CameraClient:
             """The robots of the match."""
             self.colours = {str(name): (int(r), int(g), int(b)) for name, (r, g, b) in about["colours"].items()}
             """Red, green and blue of the colours by name."""
+            self.field = {str(name): float(size) for name, size in about["field"].items()}
+            """Sizes of the field [m]: length, width, goal_width and so on."""
             self.ball_radius = float(about["ball"]["radius"])
             """[m]; the ball's middle, which is what is seen, is that high."""
             self.period = float(about["period"])

@@ -178,6 +178,8 @@ class TeamLink(ABC):
             self._run.command(actor, command)
             self._passed_on += 1
         except BotzError as error:
+            if self._run.finished:
+                return  # teams go on for a moment after the end
             self.ignore("refused", "%s: %s", actor, error)
 
     def ignore(self, reason: str, example: str, *details: object) -> None:

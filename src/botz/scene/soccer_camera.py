@@ -87,6 +87,7 @@ class SoccerCamera:
         self.lens = Lens.of(camera)
         self.robots = [PaintedRobot.of(name, robot) for name, robot in about["robots"].items()]
         self.ball_radius = float(about["ball"]["radius"])
+        self.field = {str(name): float(size) for name, size in about["field"].items()}
         rows, width, count = self.lens.rows, self.lens.width, len(self.robots)
         self._lens = lens_record(self.lens)
         gx, gy = self.lens.ground(np.arange(width + 1)[None, :] - 0.5, np.arange(rows + 1)[:, None] - 0.5)
@@ -169,6 +170,7 @@ class SoccerCamera:
         colours = {**TEAM_COLOURS, **CODE_COLOURS, "orange": BALL_COLOUR}
         return {
             "lens": self.lens.data(),
+            "field": self.field,
             "ball": {"radius": self.ball_radius, "colour": "orange"},
             "robots": robots,
             "colours": {name: list(colour) for name, colour in colours.items()},

@@ -94,6 +94,7 @@ def run_loop(
                 longest = max(1, min(1 << 22, int(n * min(4.0, CHUNK_SECONDS / max(now - began, 1e-6)))))
             rows.write_if_due(now)
             if simulation.ended:
+                rows.add_last()
                 sink.write_log(simulation.step_number, "warning", f"the run ends here: {simulation.ended}")
                 return True
 
@@ -129,6 +130,15 @@ class RowBuffer:
         self.simulation.engine.observe(self._rows[self._count])
         self._steps[self._count] = self.simulation.step_number
         self._count += 1
+
+    def add_last(self) -> None:
+        """The state in which a world ends, in every stream, wherever its rows would lie."""
+        self.write()
+        step, row = self.simulation.step_number, self._rows[:1]
+        self.simulation.engine.observe(row[0])
+        for index, stride in enumerate(self.strides):
+            if step % stride:
+                self.sink.write_rows(index, np.array([step]), row)
 
     def most_steps(self) -> int:
         """Steps that may be taken before the buffer is full."""
