@@ -10,15 +10,20 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.core.options import DefaultOptions
 
-compiled = njit(error_model="numpy", no_cfunc_wrapper=True)
+UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+"""Kernels allocate nothing, so Numba need not count who refers to their arrays: the counting, with atomic operations, was
+a fifth of a soccer step. The option is Numba's own affair and may go away; results are the same without it."""
+
+compiled = njit(error_model="numpy", no_cfunc_wrapper=True, **UNCOUNTED)
 """For equations: called by compiled loops, which keep them as parts of themselves, and by tests.
 
 No fast-math flag is set, not even `contract`. A function lives in several compiled copies, its own and those of its
 callers, and which one runs depends on whether the code comes from the cache. Only strict arithmetic gives them the same
 bits.
 """
-inlined = njit(error_model="numpy", no_cfunc_wrapper=True, forceinline=True)
+inlined = njit(error_model="numpy", no_cfunc_wrapper=True, forceinline=True, **UNCOUNTED)
 """The same for small functions inside loops over lanes: a call that stays a call keeps a loop out of vector code."""
 
 

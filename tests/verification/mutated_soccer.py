@@ -103,7 +103,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a fast step in one go", KERNEL, "advance_match",
-        "if fastest * dt > field.feature:", "if fastest * dt > 1e9:",
+        "parts = int(fastest * dt / field.feature) + 1", "parts = 1",
         ("fast_ball",),
     ),
     Mutation(

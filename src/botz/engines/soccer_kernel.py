@@ -18,7 +18,7 @@ from botz.engines.soccer_contacts import (
 )
 from botz.engines.soccer_records import CONTINUE, EULER, KICK_OFF, SPHERES
 from botz.engines.soccer_rows import observe_row
-from botz.frames import compiled
+from botz.frames import UNCOUNTED, compiled
 from botz.physics.impact import (
     WALL,
     coupling,
@@ -581,7 +581,7 @@ def keep_score(field, robots, bodies, match, places, start):  # -> 1 or 2 for a 
     return scorer
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def advance_match(
     fields, coefficients, robots, bodies, matches, contacts, near, pairs, cells, places, system, resting,
     start, margin, method, dt, inputs, step, n, record_every, rows,
