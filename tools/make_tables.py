@@ -20,13 +20,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from botz.control.capability import capability_of
-from botz.engines import soccer_rows, vehicle_rows
 from botz.engines.base import Channel
+from botz.engines.soccer_rows import channels_of as soccer_channels_of
+from botz.engines.vehicle_rows import channels_of as vehicle_channels_of
 from botz.engines.wheeled_robot import WheeledRobotModel
 from botz.links.league_messages import PACKAGES
 from botz.scenario import kinematics, library, links, schema, soccer, terrain, tyre, vehicle
 from botz.scenario.load import load, load_robot
-from botz.scene import soccer_camera
+from botz.scene.soccer_camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO_PAGE = ROOT / "docs" / "scenario-files.md"
@@ -98,7 +99,7 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (SOCCER_PAGE, "field", soccer.PlayingField),
     (SOCCER_PAGE, "ball", soccer.Ball),
     (SOCCER_PAGE, "impacts", soccer.Impacts),
-    (SOCCER_PAGE, "pair", soccer.Pair),
+    (SOCCER_PAGE, "pair", soccer.BallWall),
     (SOCCER_PAGE, "match", soccer.Match),
     (SOCCER_PAGE, "time", soccer.SoccerTime),
     (SOCCER_PAGE, "placed", soccer.PlacedSoccerRobot),
@@ -153,7 +154,7 @@ def shown_default(field: Any) -> str:
     value = field.default
     if value is None:
         return "none"
-    if isinstance(value, soccer.Pair):
+    if isinstance(value, soccer.BallWall):
         return f"`{{restitution: {value.restitution:g}, friction: {value.friction:g}}}`"
     if isinstance(value, BaseModel):
         return "see below"
@@ -197,7 +198,7 @@ def vehicle_channels_table() -> str:
     robot = spec.robots["six"]
     wheel, motor = next(iter(robot.wheels)), next(iter(robot.motors))
     found = []
-    for channel in vehicle_rows.channels_of("ROBOT", robot):
+    for channel in vehicle_channels_of("ROBOT", robot):
         _, part, *rest = channel.name.split("/")
         if part in (*robot.wheels, *robot.motors) and part not in (wheel, motor):
             continue
@@ -212,7 +213,7 @@ def soccer_channels_table() -> str:
     assert isinstance(spec, soccer.SoccerScenario)
     first = next(iter(spec.robots))
     found = []
-    for channel in soccer_rows.channels_of(spec):
+    for channel in soccer_channels_of(spec):
         actor, *rest = channel.name.split("/")
         if rest[0] == "right" or (actor in spec.robots and actor != first):
             continue
@@ -242,9 +243,9 @@ def messages_table() -> str:
 
 
 def colours_table() -> str:
-    teams = {name: f"patch of team {name}" for name in soccer_camera.TEAM_COLOURS}
-    codes = {name: f"patches of numbers: digit {digit}" for digit, name in enumerate(soccer_camera.CODE_COLOURS)}
-    colours = {**soccer_camera.TEAM_COLOURS, **soccer_camera.CODE_COLOURS, "orange": soccer_camera.BALL_COLOUR}
+    teams = {name: f"patch of team {name}" for name in TEAM_COLOURS}
+    codes = {name: f"patches of numbers: digit {digit}" for digit, name in enumerate(CODE_COLOURS)}
+    colours = {**TEAM_COLOURS, **CODE_COLOURS, "orange": BALL_COLOUR}
     rows = [
         [f"`{name}`", ", ".join(map(str, colour)), {**teams, **codes, "orange": "the ball, at its top"}[name]]
         for name, colour in colours.items()

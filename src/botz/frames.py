@@ -13,8 +13,8 @@ from numba import njit
 from numba.core.options import DefaultOptions
 
 UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
-"""Kernels allocate nothing, so Numba need not count who refers to their arrays: the counting, with atomic operations, was
-a fifth of a soccer step. The option is Numba's own affair and may go away; results are the same without it."""
+"""Kernels allocate nothing, so Numba need not count who refers to their arrays: the counting, with atomic operations,
+was a fifth of a step. The option is Numba's own affair and may go away; results are the same without it."""
 
 compiled = njit(error_model="numpy", no_cfunc_wrapper=True, **UNCOUNTED)
 """For equations: called by compiled loops, which keep them as parts of themselves, and by tests.

@@ -35,7 +35,16 @@ def served(
 ) -> Iterator[tuple[BotzProcess, str, list[int]]]:
     """A run that would last for days, where its poses are, and its processes."""
     process = start_botz(
-        "run", "differential-circle", "--serve", "--set", "links.poses.listen=127.0.0.1:0", "--duration", "1e6", "--out", "run", "--json"
+        "run",
+        "differential-circle",
+        "--serve",
+        "--set",
+        "links.poses.listen=127.0.0.1:0",
+        "--duration",
+        "1e6",
+        "--out",
+        "run",
+        "--json",
     )
     address = process.wait_for(lambda: ADDRESS.search(process.err), "the addresses")[1]
     children = children_of(process.process.pid)

@@ -51,8 +51,8 @@ NUDGE = 0.018
 come from the curvature of ways within a step and are far smaller; above it the body stays where it was for the step."""
 ATTEMPTS = 8
 CLEARANCE = 1e-9
-"""By which a nudge goes beyond touching [m]; four times as far with every attempt, since in a chain of bodies each nudge
-pushes the next one back."""
+"""By which a nudge goes beyond touching [m]; four times as far with every attempt, since in a chain of bodies each
+nudge pushes the next one back."""
 FINEST = 1e-10
 """Approach speeds below this count as none [m/s]."""
 MOST_PARTS = 400

@@ -138,8 +138,8 @@ def ball_square(radius, half, cosine, sine, dx, dy):
 
 # --- walls -----------------------------------------------------------------------------------------------------------
 # The field is symmetric: everything here is said for the quarter x, y > 0, into which the caller mirrors. Its solids
-# are the side wall y > W/2, the back of the goal x > L/2 + depth, the triangle in the corner, and the wall beside the goal:
-# x > L/2 and y > half the goal's width, a corner whose tip is the post.
+# are the side wall y > W/2, the back of the goal x > L/2 + depth, the triangle in the corner, and the wall beside the
+# goal: x > L/2 and y > half the goal's width, a corner whose tip is the post.
 
 
 @compiled

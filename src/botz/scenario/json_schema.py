@@ -143,7 +143,7 @@ def _allow_extends(definitions: Schema, name: str, kind: str) -> None:
 
 
 def _let_robots_extend(definitions: Schema, scenario: str) -> None:
-    """Each of the robots may extend a robot file, and so may what they have in common; beside that they need nothing."""
+    """Each of the robots may extend a robot file, and so may what they have in common; beside it they need nothing."""
     complete, partial = definitions[scenario + "Complete"], definitions[scenario + _PARTIAL]
     robots = complete["properties"].get("robots", {})
     for reference in _references(robots):
