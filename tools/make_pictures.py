@@ -14,13 +14,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 import botz
 from botz.cli.running import DEMO
+from botz.engines.soccer import SoccerEngine
 from botz.engines.wheeled_robot import WheeledRobotModel
 from botz.scenario.kinematics import WheeledRobot
-from botz.scenario.load import load_robot
+from botz.scenario.links import Camera
+from botz.scenario.load import load, load_robot
+from botz.scenario.soccer import SoccerScenario
+from botz.scene.soccer_camera import SoccerCamera
 from botz.view.plots import plot_recording
 from botz.view.wheel_drawing import draw_robot
 
@@ -65,6 +70,18 @@ def ground_pictures(folder: Path) -> None:
         Image.open(picture).convert("RGB").quantize(144, dither=Image.Dither.NONE).save(picture, optimize=True)
 
 
+def match_picture(folder: Path) -> None:
+    """A moment of the shipped match, as the camera above the field sees it."""
+    recording = botz.simulate("soccer-match", out=folder / "match", duration=3.0)
+    spec = load("soccer-match").spec
+    assert isinstance(spec, SoccerScenario)
+    camera = SoccerCamera(Camera(), SoccerEngine(spec).about())
+    row = int(round(2.5 * spec.record.rate))
+    poses = np.array([recording[f"{robot.name}/pose"][row] for robot in camera.robots])
+    image = camera.draw(poses, recording["ball/pose"][row, :2], number=0, time=2.5)
+    Image.fromarray(image).save(PICTURES / "soccer-camera.png", optimize=True)
+
+
 def execute_notebook(folder: Path) -> None:
     """Every cell in a fresh kernel and an empty folder; what differs from run to run is left out of the file."""
     import nbformat
@@ -94,6 +111,7 @@ def main() -> int:
         odometry_picture(folder)
         demo_picture(folder)
         ground_pictures(folder)
+        match_picture(folder)
         (folder / "notebook").mkdir()
         execute_notebook(folder / "notebook")
     return 0
