@@ -11,6 +11,7 @@ from botz.engines.soccer_contacts import (
     ball_meets,
     clear_of_walls,
     find_neighbours,
+    look_closer,
     note_near,
     pair_gap,
     robot_at_walls,
@@ -55,6 +56,8 @@ CLEARANCE = 1e-9
 nudge pushes the next one back."""
 FINEST = 1e-10
 """Approach speeds below this count as none [m/s]."""
+MOST_LOOKS = 3
+"""At the moment of one contact, whose normal turns: each look is as good as a step of Newton's method."""
 MOST_PARTS = 400
 """Parts of a step; a body so fast that it needs more has no physical meaning."""
 
@@ -234,7 +237,7 @@ def settle(bodies, match, contacts, system, first, now, h):
         contact = contacts[k]
         if count == most or bodies[contact.first].leaning == 0 or not is_resting(bodies, contact, now, h):
             continue
-        speed = normal_speed(bodies, contact)
+        speed = normal_speed(bodies, contact) + max(predicted_gap(bodies, contact, now), 0.0) / left
         # In the order of their speeds, not of their numbers: sums then come out alike in a mirrored match.
         at = count
         while at > 0 and speeds[at - 1] > speed:
@@ -287,16 +290,22 @@ def resolve(field, robots, bodies, match, contacts, system, h):
             return
         now = max(now, when)
         contact = contacts[chosen]
+        if contact.round == 1 and contact.looks < MOST_LOOKS:
+            contact.looks += 1
+            look_closer(field, robots, bodies, match, contact, now)
+            foresee(bodies, contact, now, h)
+            if contact.due > now:
+                continue  # not yet: it comes up again at its time
         approach = normal_speed(bodies, contact)
         if contact.inverse_mass <= 0.0:
-            contacts[chosen].due = h  # neither can give way: what is left to do, the check afterwards does
+            contact.due = h  # neither can give way: what is left to do, the check afterwards does
             continue
-        if -contact.resting <= approach < 0.0 and field.model != SPHERES:
+        if -contact.resting <= approach < -FINEST and field.model != SPHERES:
             settle(bodies, match, contacts, system, chosen, now, h)
-        elif approach < 0.0:
+        elif approach < -FINEST:
             impact(field, robots, bodies, match, contacts, chosen, now)
         rate = gap_rate(bodies, contact)
-        if rate * (h - now) < -ROUNDING and normal_speed(bodies, contact) >= 0.0:
+        if rate * (h - now) < -ROUNDING and normal_speed(bodies, contact) >= -FINEST:
             # The speeds part already, the mean of the step does not: only the way is corrected.
             push_apart(bodies, contact, -rate / contact.inverse_mass, now, False, False)
         for k in range(match.contacts):

@@ -27,13 +27,14 @@ BODY = record(
 """Speeds and inverse mass; how it moves in this step: `way` until the time `since`, then at `rate`; `held`: the step's
 motion was taken back; `leaning`: it belongs to the bodies that are being worked out together."""
 CONTACT = record(
-    first=np.int64, second=np.int64, mate=np.int64, pair=np.int64,
+    first=np.int64, second=np.int64, mate=np.int64, round=np.int64, looks=np.int64,
     **dict.fromkeys(words(
         "normal_x normal_y gap arm1_x arm1_y arm2_x arm2_y g10 g11 g20 g21 t10 t11 t20 t21 "
         "inverse_mass tangent_inverse restitution friction resting due rate"
     ), np.float64),
 )  # fmt: skip
-"""Two bodies (the second may be WALL), the other contact of the same two faces (−1: none), normal and gap, the arms
+"""Two bodies (the second may be WALL), the other contact of the same two faces (−1: none), whether its
+normal turns while the ball moves (1: at a robot or a post) and how often that was looked at, normal and gap, the arms
 from the bodies' middles, g along normal and tangent of each, w₁+w₂ along both, and the coefficients of the pair; below
 the approach speed `resting` nothing bounces. `due`: when it closes in this step, at the present `rate`."""
 
@@ -191,7 +192,7 @@ def solve_active(count, system, speeds, impulses, active, work):
                 if active[k] != 0.0:
                     total -= work[a, k] * work[b, k]
             if a == b:
-                if total <= 1e-10 * system[a, a]:
+                if total <= 1e-7 * system[a, a]:
                     return False
                 work[a, a] = sqrt(total)
             else:

@@ -124,7 +124,7 @@ class SoccerRobot(Strict):
     @property
     def total_mass(self) -> float:
         """Of body and wheels [kg]."""
-        return self.mass + self.wheels.left.mass + self.wheels.right.mass
+        return self.mass + (self.wheels.left.mass + self.wheels.right.mass)
 
     @property
     def turning_inertia(self) -> float:

@@ -88,6 +88,7 @@ class Watch:
     """Energy that impacts gave in one step instead of taking it, relative to what there was."""
     given_where: str = ""
     balance: float = 0.0
+    balance_where: str = ""
     impacts: float = 0.0
     lost: int = 0
     """Runs with numbers that are not finite."""
@@ -114,7 +115,9 @@ class Watch:
         if given > self.given:
             self.given, self.given_where = given, label
         error = kinetic - (start + motors - friction - lost + placed)
-        self.balance = max(self.balance, float(np.abs(error).max()) / scale)
+        balance = float(np.abs(error).max()) / scale
+        if balance > self.balance:
+            self.balance, self.balance_where = balance, label
         self.impacts += float(rig.value("match/impacts", rows[-1]))
 
     def checks(self, name: str, runs: int, driven: bool) -> Iterator[Check]:
@@ -129,7 +132,7 @@ class Watch:
             yield close(
                 f"{name}: largest gain of kinetic energy in a step, relative", 0.0, self.rise, FLUCTUATION, rise
             )
-        why = "Start + motors − friction − impacts + placed: sums of some thousand terms."
+        why = f"Start + motors − friction − impacts + placed: some thousand terms. Largest in {self.balance_where}."
         yield close(f"{name}: kinetic energy by its balance, relative", 0.0, self.balance, 1e-10, why)
 
 
