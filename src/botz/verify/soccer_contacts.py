@@ -16,8 +16,8 @@ STEP = 1e-6
 """Of the engine [s]: so short that a turning robot's geometry does not change."""
 SLOWEST = 0.05
 """Slower approaches are not tried [m/s]; the engine takes those below 1 mm/s for rest."""
-GAP = 1e-8
-"""Between the bodies at first [m]: even the slowest meet within the step."""
+GAP = 0.0
+"""Between the bodies at first [m]: they meet at once, before a corner's normal has turned."""
 FIELD: Data = {"length": 2.4, "width": 2.4, "goal_width": 0.6, "goal_depth": 0.4, "corner": 0.5}
 END, SIDE, POST, BACK, CORNER = 1.2, 1.2, 0.3, 1.6, 1.9
 KINDS = ("ball on wall", "robot on wall", "robot on post", "ball on face", "ball on corner", "robot on robot")
