@@ -12,6 +12,7 @@ on the way in; wheel speeds are the same in both worlds and need no turning back
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import asin, atan2, cos, hypot, pi, sin
 
@@ -132,7 +133,9 @@ class Team:
         heading = around(pose, heading, friends + others, min(0.3, away), self.way)
         return drive(pose, self.within_walls(pose, heading), FAST, memory)
 
-    def support(self, pose: Pose, ball: Ball, rank: int, obstacles: list[Point], memory: Memory) -> tuple[float, float]:
+    def support(
+        self, pose: Pose, ball: Ball, rank: int, obstacles: Sequence[Point], memory: Memory
+    ) -> tuple[float, float]:
         """Wait behind the ball, the first on the other half of the field, the next on this one: rebounds come there."""
         side = (1.0 if ball.y < 0.0 else -1.0) * (-1.0) ** rank
         place = max(ball.x - 0.35 - 0.15 * rank, -0.5 * self.length + 0.3), side * 0.2 * self.width
@@ -244,7 +247,7 @@ def drive(pose: Pose, heading: float, speed: float, memory: Memory) -> tuple[flo
     return (-v if memory.backwards else v), TURN_GAIN * error
 
 
-def go_to(pose: Pose, place: Point, memory: Memory, obstacles: list[Point] = []) -> tuple[float, float]:  # noqa: B006
+def go_to(pose: Pose, place: Point, memory: Memory, obstacles: Sequence[Point] = ()) -> tuple[float, float]:
     dx, dy = place[0] - pose[0], place[1] - pose[1]
     away = hypot(dx, dy)
     if away < 0.02:
@@ -265,7 +268,7 @@ def circle_into(x: float, y: float, tx: float, ty: float, aim: float, clear: flo
     return to + clamp(wrap(to - aim), swing)
 
 
-def around(pose: Pose, heading: float, obstacles: list[Point], reach: float, way: str = "near") -> float:
+def around(pose: Pose, heading: float, obstacles: Sequence[Point], reach: float, way: str = "near") -> float:
     """A heading that passes the first robot in the way, on the nearer side or as told."""
     clear = 1.3 * ROBOT
     for ox, oy in sorted(obstacles, key=lambda one: hypot(one[0] - pose[0], one[1] - pose[1])):

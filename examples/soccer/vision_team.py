@@ -12,6 +12,7 @@ import argparse
 import ipaddress
 import socket
 import struct
+import sys
 import time
 
 from strategy import Ball, Team
@@ -28,6 +29,8 @@ def vision_socket(where: tuple[str, int], interface: str) -> socket.socket:
     """A socket that hears the vision; a multicast group has to be joined first."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the other team listens at the same port
+    if sys.platform == "darwin":
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     host, port = where
     if ipaddress.IPv4Address(host).is_multicast:
         listening.bind(("", port))
@@ -44,10 +47,11 @@ def newest(vision: socket.socket) -> bytes:
     data = vision.recv(65536)
     vision.setblocking(False)
     try:
-        while True:
+        for _ in range(1000):
             data = vision.recv(65536)
     except BlockingIOError:
-        return data
+        pass
+    return data
 
 
 def command_packet(colour: str, wheels: dict[int, tuple[float, float]]) -> bytes:

@@ -26,6 +26,8 @@ NUMBERS = {"ada": ("blue", 0), "bob": ("blue", 7), "cleo": ("yellow", 0), "dan":
 
 
 class FakeMatch:
+    finished = False
+
     def __init__(self, step_ns: int = 1_000_000):
         self.step_ns = step_ns
         self.step = 0

@@ -40,6 +40,8 @@ def served(
         "--serve",
         "--set",
         "links.poses.listen=127.0.0.1:0",
+        "--set",
+        "record.rate=1000",
         "--duration",
         "1e6",
         "--out",

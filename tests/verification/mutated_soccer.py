@@ -11,6 +11,8 @@ DRIVE = "botz.physics.planar_drive"
 IMPACT = "botz.physics.impact"
 SQUARES = "botz.physics.square_contact"
 KERNEL = "botz.engines.soccer_kernel"
+MOTION = "botz.engines.soccer_motion"
+IMPACTS = "botz.engines.soccer_impacts"
 CONTACTS = "botz.engines.soccer_contacts"
 RECORDS = "botz.engines.soccer_records"
 ENGINE = "botz.engines.soccer"
@@ -37,7 +39,7 @@ MUTATIONS = (
         ("step_response", "the_shipped_step"),
     ),
     Mutation(
-        "Runge and Kutta's last stage counts twice", KERNEL, "drive_rk4",
+        "Runge and Kutta's last stage counts twice", MOTION, "drive_rk4",
         "stage == 0 or stage == 3", "stage == 0",
         ("step_response", "circles"),
     ),
@@ -47,7 +49,7 @@ MUTATIONS = (
         ("circles",),
     ),
     Mutation(
-        "the source's ball, without its mass", KERNEL, "roll_ball",
+        "the source's ball, without its mass", MOTION, "roll_ball",
         "field.ball_friction / field.ball_mass * h", "field.ball_friction * h",
         ("rolling_ball",),
     ),
@@ -127,7 +129,7 @@ MUTATIONS = (
         ("goals",),
     ),
     Mutation(
-        "left turns and right turns are not alike", KERNEL, "drive_euler",
+        "left turns and right turns are not alike", MOTION, "drive_euler",
         "w + h * dw", "w + h * dw * (1.0 + 1e-9 * (w > 0.0))",
         ("mirrored_about_the_long_axis",),
     ),
@@ -137,7 +139,7 @@ MUTATIONS = (
         ("leaning_bodies",),
     ),
     Mutation(
-        "friction between the impulses of bodies that lean on each other", KERNEL, "settle",
+        "friction between the impulses of bodies that lean on each other", IMPACTS, "settle",
         "        # Only now:", "            if turn == 0:\n"
         "                match.lost += friction_impulse(bodies, contact, impulse, now)\n        # Only now:",
         ("leaning_bodies",),

@@ -81,6 +81,18 @@ class SoccerEngine(Engine):
         if self.dt > longest:
             message = f"{self.dt:g} s is too long for the {part}; at most {longest:.2g} s, better a tenth of it"
             raise InputError(Problem(message, key="time.step"))
+        jump, largest = float(self.records.field[0].jump), self.fastest_followed
+        if jump > 0.5 * largest:
+            message = (
+                f"{self.dt:g} s is too long for motors that add {jump:.3g} m/s within it; a step can follow bodies "
+                f"up to {largest:.3g} m/s"
+            )
+            raise InputError(Problem(message, key="time.step"))
+
+    @property
+    def fastest_followed(self) -> float:
+        """The speed above which a body would need more parts of a step than there are [m/s]."""
+        return kernel.MOST_PARTS * float(self.records.field[0].feature) / self.dt
 
     def fastest_motion(self) -> tuple[float, str]:
         """The largest rate at which a speed settles [1/s], and whose it is."""
@@ -317,10 +329,13 @@ class SoccerEngine(Engine):
     def stability_hint(self) -> str:
         if self.records.field[0].model == layout.SPHERES:
             return "equivalent spheres gain energy in impacts; world.impacts.model: rigid does not"
-        largest = kernel.MOST_PARTS * float(self.records.field[0].feature) / self.dt
-        speeds = self.records.bodies["u0"]
-        if np.isfinite(speeds).all() and np.abs(speeds).max() > 0.1 * largest:
-            return f"a body was faster than {largest:.3g} m/s, the most that a step of {self.dt:g} s can follow"
+        bodies, reach = self.records.bodies, self.records.robots["reach"]
+        speeds = np.abs(bodies["u0"][:-1]) + np.abs(bodies["u1"][:-1]) * reach
+        fastest = max(hypot(bodies[-1].u0, bodies[-1].u1), float(speeds.max()))
+        if np.isfinite(fastest) and fastest > 0.1 * self.fastest_followed:
+            return (
+                f"a body came to {fastest:.3g} m/s; a step of {self.dt:g} s can follow {self.fastest_followed:.3g} m/s"
+            )
         limit, part = self.fastest_motion()
         return f"the fastest motion is that of the {part}, with a time constant of {1.0 / limit:.2g} s"
 

@@ -324,3 +324,37 @@ def plane(robots, bodies, match, contacts, coefficients, resting, i, nx, ny, dis
             add_contact(robots, bodies, match, contacts, coefficients, resting, i, WALL, ROBOT_WALL, nx, ny, px, py,
                         0.0, 0.0, gap)  # fmt: skip
     join(match, contacts, before)
+
+
+# --- all of them -------------------------------------------------------------------------------------------------
+
+
+@compiled
+def collect(field, coefficients, robots, bodies, match, contacts, near, pairs, resting, within):
+    """All bodies that may touch within this step, and the contacts that they may have."""
+    match.contacts = match.near = match.overflow = 0
+    ball = len(robots)
+    if not clear_of_walls(field, match.ball_x, match.ball_y, field.radius, within):
+        note_near(match, near, ball, WALL)
+        ball_at_walls(field, robots, bodies, match, contacts, coefficients, resting, within)
+    for i in range(ball):
+        robot = robots[i]
+        if robot.playing == 0.0:
+            continue
+        if not clear_of_walls(field, robot.x, robot.y, robot.reach, within):
+            note_near(match, near, i, WALL)
+            robot_at_walls(field, robots, bodies, match, contacts, coefficients, resting, i, within)
+        dx, dy = match.ball_x - robot.x, match.ball_y - robot.y
+        reach = robot.reach + field.radius + within
+        if dx * dx + dy * dy < reach * reach:
+            note_near(match, near, ball, i)
+            ball_meets(field, robots, bodies, match, contacts, coefficients, resting, i, within)
+    match.tests += ball + match.pairs
+    for k in range(match.pairs):
+        i, j = pairs[k, 0], pairs[k, 1]
+        one, other = robots[i], robots[j]
+        dx, dy = other.x - one.x, other.y - one.y
+        reach = one.reach + other.reach + within
+        if dx * dx + dy * dy < reach * reach:
+            note_near(match, near, i, j)
+            robots_meet(robots, bodies, match, contacts, coefficients, resting, i, j, within)

@@ -15,18 +15,18 @@ from botz.scenario.soccer import PlacedSoccerRobot, SoccerScenario
 CONTACTS_PER_BODY = 16
 MOST_RESTING = 64
 """Contacts that are worked out together."""
-INPUTS = words("left/voltage right/voltage left/speed right/speed by_speed")
 BLUE, YELLOW = 0, 1
 KICK_OFF, CONTINUE, END = 0, 1, 2
 RIGID, SPHERES = 0, 1
 EULER, RK4 = 0, 1
 
 FIELD = record(
-    **dict.fromkeys(words("end side post back corner radius ball_mass ball_friction feature cell"), np.float64),
+    **dict.fromkeys(words("end side post back corner radius ball_mass ball_friction feature cell jump"), np.float64),
     after_goal=np.int64, model=np.int64, columns=np.int64, rows=np.int64,
 )  # fmt: skip
 """Half sizes of the field (`corner`: x + y at the triangles, infinite without them), the ball, the smallest feature
-that nothing may jump over in one go, and the cells in which robots look for neighbours."""
+that nothing may jump over in one go, the cells in which robots look for neighbours, and what motors can add to a
+speed within a step."""
 PAIR = record(restitution=np.float64, friction=np.float64)
 BALL_WALL, ROBOT_WALL, ROBOT_BALL, ROBOT_ROBOT = range(4)
 
@@ -86,6 +86,8 @@ def build_records(scenario: SoccerScenario, dt: float) -> Records:
     field = np.zeros(1, dtype=FIELD)
     fill_field(field[0], scenario, robots)
     cells = int(field[0].columns * field[0].rows)
+    resting = resting_speeds(robots, dt)
+    field[0].jump = resting.max()
     return Records(
         field=field,
         coefficients=pair_coefficients(scenario),
@@ -98,7 +100,7 @@ def build_records(scenario: SoccerScenario, dt: float) -> Records:
         cells=np.full(cells + count, -1, dtype=np.int64),
         places=kick_off_places(scenario),
         system=np.zeros((2 * MOST_RESTING + 4, MOST_RESTING)),
-        resting=resting_speeds(robots, dt),
+        resting=resting,
     )
 
 

@@ -111,12 +111,7 @@ class CameraClient:
         try:
             self.lens = Lens.from_data(about["lens"])
             """Where the camera sees what."""
-            self.robots = [
-                CameraRobot(
-                    str(r["name"]), str(r["team"]), int(r["id"]), float(r["side"]), (r["code"][0], r["code"][1])
-                )
-                for r in about["robots"]
-            ]
+            self.robots = [CameraRobot.of(robot) for robot in about["robots"]]
             """The robots of the match."""
             self.colours = {str(name): (int(r), int(g), int(b)) for name, (r, g, b) in about["colours"].items()}
             """Red, green and blue of the colours by name."""

@@ -6,7 +6,6 @@ what a client sends after its first line is thrown away. The same port answers b
 
 from __future__ import annotations
 
-import os
 import re
 import selectors
 import socket
@@ -17,24 +16,16 @@ from contextlib import suppress
 from enum import Enum, auto
 
 from botz.links.camera_protocol import HELLO, REFUSAL, VERSION
+from botz.links.listening import ACCEPTED_AT_ONCE, LARGEST_INPUT, SEND_BUFFER, STALLED_SECONDS, listening
 
 MOST_CLIENTS = 32
 """Connections at once, stills and strangers among them."""
-ACCEPTED_AT_ONCE = 8
 SILENT_SECONDS = 5.0
 """A client that has not said by then what it wants is dropped; a still that cannot be made by then is refused."""
-STALLED_SECONDS = 10.0
-"""A client that takes nothing of what is due to it for so long is dropped."""
 LEAVING_SECONDS = 1.0
 """How long a client may take to hang up after its answer."""
 LONGEST_HELLO = 256
 LONGEST_REQUEST = 8192
-LARGEST_INPUT = 1 << 16
-"""Bytes that a client may send in all before it is dropped: it has nothing to say."""
-SEND_BUFFER = 1 << 17
-"""Asked of the system for each client: small, so that a slow one sees the present and not a long queue of the past, but
-twice the largest segment of the loopback interface; below that, each part of a large image waits for a delayed
-acknowledgement."""
 READ_AT_ONCE = 4096
 REQUEST = re.compile(rb"([A-Z]{1,10}) (\S{1,200}) HTTP/1\.[01]")
 USAGE = f"begin with the line {HELLO.decode().strip()!r}, or ask for /frame.png, /frame.jpg or /empty.png"
@@ -66,6 +57,8 @@ class Connection:
         self.deadline = now + SILENT_SECONDS
         """When it is dropped; moves on while it does its part."""
         self._finished = False
+        self.heard_all = False
+        """It has closed its side after a request, and waits for the answer."""
 
     def greet(self, *messages: bytes) -> None:
         self.state = State.WATCHING
@@ -124,6 +117,9 @@ class Connection:
             return True
         except OSError:
             return False
+        if not data and self.state in (State.STILL, State.LEAVING) and not self._finished:
+            self.heard_all = True
+            return True
         self.received += len(data)
         if self.state is State.STRANGER:
             self.said += data
@@ -143,17 +139,8 @@ class Connections:
         self.watched = self.refused = self.dropped = self.skipped = self.sent = 0
         """Clients that came to watch, were refused or dropped; frames skipped for slow ones and sent."""
         self.bytes = 0
+        self._listening = listening(host, port)
         self._selector = selectors.DefaultSelector()
-        self._listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            if os.name == "posix":  # elsewhere it would let two servers share a port
-                self._listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._listening.setblocking(False)
-            self._listening.bind((host, port))
-            self._listening.listen(64)
-        except OSError:
-            self.close()
-            raise
         self._selector.register(self._listening, selectors.EVENT_READ)
         self.address = "{}:{}".format(*self._listening.getsockname())
 
@@ -284,8 +271,17 @@ class Connections:
 
     def watch(self, client: Connection) -> None:
         """Wait for room to send only where there is something to send."""
-        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if client.outgoing else 0)
-        if client.sock in self._clients and self._selector.get_key(client.sock).events != wanted:
+        if client.sock not in self._clients:
+            return
+        wanted = 0 if client.heard_all else selectors.EVENT_READ
+        wanted |= selectors.EVENT_WRITE if client.outgoing else 0
+        known = client.sock in self._selector.get_map()
+        if not wanted:
+            if known:
+                self._selector.unregister(client.sock)  # until its answer is there
+        elif not known:
+            self._selector.register(client.sock, wanted)
+        elif self._selector.get_key(client.sock).events != wanted:
             self._selector.modify(client.sock, wanted)
 
     def _forget(self, client: Connection) -> None:

@@ -17,6 +17,7 @@ from math import cos, sin
 import numpy as np
 
 from botz.errors import BotzError
+from botz.links.listening import ACCEPTED_AT_ONCE, LARGEST_INPUT, SEND_BUFFER, STALLED_SECONDS, listening
 from botz.links.pose_client import MAGIC, NUMBERS_PER_POSE, PREFIX, STEP, VERSION
 from botz.scenario.links import PoseLink, host_and_port
 from botz.sim.attached import AttachedRun
@@ -24,14 +25,6 @@ from botz.sim.attached import AttachedRun
 EXTRAS = ("match/score", "*/playing")
 """Channels that a viewer wants beside the poses, where an engine has them."""
 MOST_CLIENTS = 16
-ACCEPTED_AT_ONCE = 8
-LARGEST_INPUT = 1 << 16
-"""Bytes that a viewer may send before it is dropped: it has nothing to say."""
-SEND_BUFFER = 1 << 17
-"""Asked of the system for each viewer: small, so that a slow one sees the present and not a long queue of the past. Two
-frames have room in any case."""
-STALLED_SECONDS = 10.0
-"""A viewer that takes nothing for so long is dropped."""
 PARTING_SECONDS = 1.0
 """How long the end of a run waits for slow viewers [s]."""
 RETRY_SECONDS = 0.02
@@ -90,7 +83,7 @@ class PoseStream:
         self._viewers: list[Viewer] = []
         self._counts = dict.fromkeys(("clients", "refused", "dropped", "sent", "skipped"), 0)
         self._layout, self._header = described(run, settings)
-        self._listener = listening(settings.listen)
+        self._listener = listening(*host_and_port(settings.listen))
         host, port = self._listener.getsockname()
         self.address = f"{host}:{port}"
 
@@ -235,20 +228,3 @@ def described(run: AttachedRun, settings: PoseLink) -> tuple[Layout, bytes]:
         }
     ).encode()
     return layout, PREFIX.pack(MAGIC, VERSION, len(text)) + text
-
-
-def listening(address: str) -> socket.socket:
-    """A TCP socket that listens and never waits."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # on Windows SO_REUSEADDR would share the port with another program
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-        else:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(host_and_port(address))
-        listener.listen(MOST_CLIENTS)
-        listener.setblocking(False)
-    except OSError:
-        listener.close()
-        raise
-    return listener

@@ -23,8 +23,8 @@ control `hold` = 1/(2 push), the volts per force, and `follow`, the volts per er
 all else in a step, so their results stand here."""
 STATE_FIELDS = words("x y heading angle_left angle_right cosine sine playing")
 """Pose, the wheels' angles, cos θ and sin θ of the pose, and whether the robot is in play (1) or taken out."""
-WORK_FIELDS = words("way_x way_y way_along start_x start_y start_heading start_cosine start_sine")
-"""Of the present step: its smooth displacement, and the pose that it started from."""
+WORK_FIELDS = words("way_x way_y way_along start_x start_y start_heading start_cosine start_sine start_left start_right")
+"""Of the present step: its smooth displacement, and the pose and wheels that it started from."""
 
 ROBOT = record(**dict.fromkeys((*DRIVE_FIELDS, *STATE_FIELDS, *WORK_FIELDS), np.float64))
 

@@ -92,7 +92,6 @@ def run_in_own_process(
                         if on_ready is not None:
                             on_ready(message["run_id"])
                         if servers is not None:
-                            segment.words[W_PAUSE] = 1
                             servers.start(message["run_id"], lambda: stopped.is_set() or child.poll() is not None)
                             segment.words[W_PAUSE] = 0
                         began = time.perf_counter()

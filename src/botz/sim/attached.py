@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -138,7 +139,8 @@ def take_commands(
     waiting: list[tuple[int, int, np.ndarray]] = []
 
     def take(simulation: Simulation) -> int:
-        waiting.extend(segment.receive(seen))
+        now = time.monotonic_ns()  # what has been received has arrived, whatever its writer's clock says
+        waiting.extend((min(stamp, now), slot, values) for stamp, slot, values in segment.receive(seen))
         while waiting:
             stamp, slot, values = waiting[0]
             if clock is not None and (ahead := clock.first_step_after(stamp) - simulation.step_number) > 0:

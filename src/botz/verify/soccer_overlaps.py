@@ -12,7 +12,6 @@ import numpy as np
 
 from botz.verify.soccer_rig import Rig
 
-SIGNS = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
 
 
 def vertices(poses: np.ndarray, side: Any) -> np.ndarray:
