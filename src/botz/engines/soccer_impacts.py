@@ -129,7 +129,7 @@ def settle(bodies, match, contacts, system, first, now, h):
 
 @compiled
 def resolve(field, robots, bodies, match, contacts, system, h):
-    """Impacts in the order of their times, with the geometry of the step's beginning.
+    """Impacts in the order of their times, with the geometry of the step's beginning (the ball's: of the moment).
 
     Bodies move at their old speeds until they touch and at the new ones afterwards. The order depends on times and
     speeds, and on a contact's number only where these are equal: a mirrored match stays mirrored.
