@@ -104,11 +104,6 @@ MUTATIONS = (
         ("ball_on_walls",),
     ),
     Mutation(
-        "a fast step in one go", KERNEL, "advance_match",
-        "parts = int(fastest * dt / field.feature) + 1", "parts = 1",
-        ("fast_ball",),
-    ),
-    Mutation(
         "only the right half of the field is looked at", CONTACTS, "pair_gap",
         "if j == WALL:", "if j == WALL and i < ball and robots[i].x < 0.0:\n        return 1.0\n    if j == WALL:",
         ("placements",),

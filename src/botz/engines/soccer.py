@@ -81,7 +81,7 @@ class SoccerEngine(Engine):
         if self.dt > longest:
             message = f"{self.dt:g} s is too long for the {part}; at most {longest:.2g} s, better a tenth of it"
             raise InputError(Problem(message, key="time.step"))
-        jump, largest = float(self.records.field[0].jump), self.fastest_followed
+        jump, largest = float(self.records.resting.max()), self.fastest_followed
         if jump > 0.5 * largest:
             message = (
                 f"{self.dt:g} s is too long for motors that add {jump:.3g} m/s within it; a step can follow bodies "

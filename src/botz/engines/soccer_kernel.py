@@ -15,6 +15,9 @@ from botz.engines.soccer_separation import ATTEMPTS, NUDGE, near_all, separate
 from botz.frames import UNCOUNTED, compiled
 from botz.physics.planar_drive import place, turned
 
+TOO_FAR = 1.4
+"""How many times the smallest feature a body may go in one part of a step; neighbours are looked for four times as
+far, which is as far as the list of them reaches."""
 MOST_PARTS = 400
 """Parts of a step; a body so fast that it needs more has no physical meaning."""
 
@@ -29,6 +32,7 @@ def begin_step(robots, bodies, match):
     for i in range(ball + 1):
         body = bodies[i]
         body.way0 = body.way1 = body.since = 0.0
+        body.before0, body.before1 = body.u0, body.u1
         body.held = 0
     for i in range(ball):
         robot = robots[i]
@@ -91,8 +95,10 @@ def fastest_point(robots, bodies):
 def step_part(
     field, coefficients, robots, bodies, match, contacts, near, pairs, cells, system, resting, margin, method, inputs, h
 ):  # fmt: skip
+    """-> whether it was taken: False where motors make a body so fast that the step wants more parts."""
     begin_step(robots, bodies, match)
     ball = len(robots)
+    motors, friction = match.motors, match.friction
     for i in range(ball):
         if robots[i].playing == 0.0:
             continue
@@ -102,6 +108,11 @@ def step_part(
             drive_rk4(robots[i], bodies[i], match, inputs, 5 * i, h)
     roll_ball(field, bodies[ball], match, method, h)
     fastest, of_robots = fastest_point(robots, bodies)
+    if h * fastest > TOO_FAR * field.feature:
+        for i in range(ball + 1):
+            bodies[i].u0, bodies[i].u1 = bodies[i].before0, bodies[i].before1
+        match.motors, match.friction = motors, friction
+        return False
     # Two bodies come at most 2 h S closer; light ones leave an impact faster than heavy ones came, up to 1.4 S each
     # (more is looked for below), and nudges take the rest.
     within = 4.0 * h * fastest + 1e-6
@@ -119,6 +130,7 @@ def step_part(
         match.drift += of_robots + ATTEMPTS * NUDGE * within
     else:
         match.drift += h * of_robots
+    return True
 
 
 @compiled
@@ -179,14 +191,20 @@ def advance_match(
     row = 0
     for k in range(n):
         fastest, _ = fastest_point(robots, bodies)
-        fastest += field.jump
         if not fastest * dt < MOST_PARTS * field.feature:
             return k, False, 0
         parts = int(fastest * dt / field.feature) + 1
-        scorer = 0
-        for _ in range(parts):
-            step_part(field, coefficients, robots, bodies, match, contacts, near, pairs, cells, system, resting, margin,
-                      method, inputs, dt / parts)  # fmt: skip
+        scorer = taken = 0
+        while taken < parts:
+            if parts > MOST_PARTS:
+                return k, False, 0
+            if not step_part(
+                field, coefficients, robots, bodies, match, contacts, near, pairs, cells, system, resting, margin,
+                method, inputs, dt / parts,
+            ):  # fmt: skip
+                taken, parts = 2 * taken, 2 * parts
+                continue
+            taken += 1
             # A fast ball may be in the goal and out again within a step.
             scorer = max(scorer, keep_score(field, robots, bodies, match, places, start))
             if scorer > 0 and field.after_goal != CONTINUE:

@@ -21,7 +21,7 @@ RIGID, SPHERES = 0, 1
 EULER, RK4 = 0, 1
 
 FIELD = record(
-    **dict.fromkeys(words("end side post back corner radius ball_mass ball_friction feature cell jump"), np.float64),
+    **dict.fromkeys(words("end side post back corner radius ball_mass ball_friction feature cell"), np.float64),
     after_goal=np.int64, model=np.int64, columns=np.int64, rows=np.int64,
 )  # fmt: skip
 """Half sizes of the field (`corner`: x + y at the triangles, infinite without them), the ball, the smallest feature
@@ -86,8 +86,6 @@ def build_records(scenario: SoccerScenario, dt: float) -> Records:
     field = np.zeros(1, dtype=FIELD)
     fill_field(field[0], scenario, robots)
     cells = int(field[0].columns * field[0].rows)
-    resting = resting_speeds(robots, dt)
-    field[0].jump = resting.max()
     return Records(
         field=field,
         coefficients=pair_coefficients(scenario),
@@ -100,7 +98,7 @@ def build_records(scenario: SoccerScenario, dt: float) -> Records:
         cells=np.full(cells + count, -1, dtype=np.int64),
         places=kick_off_places(scenario),
         system=np.zeros((2 * MOST_RESTING + 4, MOST_RESTING)),
-        resting=resting,
+        resting=resting_speeds(robots, dt),
     )
 
 

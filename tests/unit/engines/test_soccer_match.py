@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from soccer_game import BALL_RADIUS, HALF, NAMES, POSES, Game
+from soccer_game import BALL_RADIUS, HALF, NAMES, POSES, Game, robot
 
+from botz.engines.soccer import put
 from botz.errors import InputError
 
 LONELY = {"ann": {"team": "blue", "pose": [0.0, -0.5, 0.0]}}
@@ -330,3 +331,31 @@ def test_a_start_that_is_not_feasible_is_refused_with_its_key(
         Game(changed, {"ball": {"radius": BALL_RADIUS, **ball}})
     (problem,) = caught.value.problems
     assert problem.key == key and all(word in problem.message for word in words), str(problem)
+
+
+@pytest.mark.parametrize("torque", [50.0, 500.0])
+def test_motors_of_any_strength_push_no_robot_into_another(torque: float):
+    """From rest to many metres a second within a step: the speeds before it tell nothing of the way."""
+    rng = np.random.default_rng(5)
+    strong = robot({"no_load_speed": 1e5, "stall_torque": torque}, speed_control={"gain": 0.0})
+    two = {name: {**strong, "team": "blue", "pose": [x, 0.0, 0.0]} for name, x in (("ann", -0.1), ("bob", 0.1))}
+    game = Game(two, {"ball": {"radius": BALL_RADIUS, "position": [0.0, 0.5]}})
+    records, tried = game.engine.records, 0
+    for _ in range(300):
+        game.engine.reset(rng)
+        put(records.robots[1], *rng.uniform(-0.25, 0.25, 2), rng.uniform(-3.0, 3.0))
+        if game.overlapping():
+            continue
+        tried += 1
+        game.engine.inputs[:2], game.engine.inputs[5:7] = rng.uniform(-6.0, 6.0, 2), rng.uniform(-6.0, 6.0, 2)
+        game.steps(3)
+        assert game.overlapping() == 0
+    assert tried > 100
+
+
+def test_a_ball_that_is_in_the_goal_and_out_again_within_a_step_has_scored():
+    ball = {"radius": BALL_RADIUS, "position": [0.7, 0.0], "velocity": [15.0, 0.0]}
+    world = {"ball": ball, "impacts": {"ball_wall": {"restitution": 1.0}}}
+    game = Game(LONELY, world, step=0.01, match={"after_goal": "continue"}).steps(4)
+    assert game["ball/pose"][0] < 0.75, "it has come out again"
+    assert game["match/score"].tolist() == [1.0, 0.0]
