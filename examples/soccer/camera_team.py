@@ -182,12 +182,14 @@ def main() -> None:
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     world = World()
     end = time.monotonic() + options.seconds
+    print(f"waiting for the camera at {options.camera}", flush=True)
     try:
         # A match may take a while to start: the first one on a machine compiles.
         watching = CameraClient(options.camera, timeout=min(120.0, options.seconds))
     except BotzError as error:
         raise SystemExit(str(error)) from None
     with watching as camera:
+        print(f"playing {options.team}", flush=True)
         eyes = Eyes(camera)
         team = Team(options.team, *(camera.field[size] for size in ("length", "width", "goal_width")))
         while time.monotonic() < end:
@@ -195,7 +197,7 @@ def main() -> None:
                 frame = camera.newest(timeout=1.0)  # not all of them: only the present matters
             except TimeoutError:
                 continue  # paused, or images were lost
-            except CameraGone:
+            except (CameraGone, KeyboardInterrupt):
                 break  # the match is over
             patches = eyes.patches(frame.image)
             robots = eyes.robots(patches, world.poses)

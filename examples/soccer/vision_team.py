@@ -20,8 +20,13 @@ from strategy import Ball, Team
 from botz.links.league_messages import DecodeError, Environment, Packet
 
 
+SILENCE = 3.0  # seconds without vision after which a match that was there is over
+
+
 def address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT, as 127.0.0.1:20011")
     return host, int(port)
 
 
@@ -74,11 +79,20 @@ def main() -> None:
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     team = Team(options.team)
     end = time.monotonic() + options.seconds
+    heard = 0.0
+    print("waiting for vision at {}:{}".format(*options.vision), flush=True)
     while time.monotonic() < end:
         try:
             environment = Environment.FromString(newest(vision))
         except (TimeoutError, DecodeError):
+            if heard and time.monotonic() > heard + SILENCE:
+                break  # the match is over
             continue  # no match yet, or not a message of the league: wait for the next one
+        except KeyboardInterrupt:
+            break
+        if not heard:
+            print(f"playing {options.team}", flush=True)
+        heard = time.monotonic()
         field, frame = environment.field, environment.frame
         team.length, team.width, team.goal_width = field.length, field.width, field.goal_width
         blue = {robot.robot_id: (robot.x, robot.y, robot.orientation) for robot in frame.robots_blue}

@@ -56,6 +56,9 @@ def print_checks(family: str, found: list[Any]) -> None:
             check.name, shown(check.expected), shown(check.measured), shown(check.tolerance), verdict, style=style
         )
     console().print(table)
+    for check in found:
+        if check.passed is False:
+            print(f"FAIL: {check.name}: {shown(check.measured)}, expected {shown(check.expected)}")
 
 
 def shown(value: Any) -> str:

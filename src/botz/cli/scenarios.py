@@ -65,12 +65,16 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check a scenario and report all mistakes at once."""
+    from botz.scenario import library
+
     overrides = list(set_ or [])
     summary, problems = check_as_scenario(file, overrides)
     if problems:
         # A robot's file is no scenario; the reading that finds less wrong is the one that was meant.
         robot_summary, robot_problems = check_as_robot(file, overrides)
-        is_scenario = any(problem.key == "robots" for problem in robot_problems)
+        is_scenario = any(problem.key == "robots" for problem in robot_problems) or (
+            library.path_of("scenario", file) is not None and library.path_of("robot", file) is None
+        )
         if len(robot_problems) < len(problems) and not is_scenario:
             summary, problems = robot_summary, robot_problems
     if as_json:

@@ -172,6 +172,8 @@ class Engine(ABC):
     views: tuple[RosView, ...] = ()
     ended: str = ""
     """Why the world came to an end during the last `advance`, as a robot that left it; empty while it goes on."""
+    news: tuple[str, ...] = ()
+    """What happened during the last `advance` that a user wants to be told at once, as a goal."""
     steps_taken: int = 0
     """How many steps that `advance` took, where it ended before the last one."""
 
@@ -182,6 +184,10 @@ class Engine(ABC):
 
     def about(self) -> dict[str, Any]:
         """What a reader in another process needs to know of this world beside its channels: small, and plain data."""
+        return {}
+
+    def results(self) -> dict[str, str]:
+        """What the run has come to, for its summary, as a score."""
         return {}
 
     @abstractmethod

@@ -191,14 +191,23 @@ class SoccerEngine(Engine):
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
         if self.inputs[-1] != self.records.match[0].placement:
             self._replace()
+        match = self.records.match[0]
+        before = match.score_blue, match.score_yellow
         taken, finite, scorer = kernel.advance_match(
             *self.records, self._ball_start, self._margin, self.method, self.dt, self.inputs, step, n, record_every,
             rows,
         )  # fmt: skip
+        blue, yellow = int(match.score_blue), int(match.score_yellow)
+        scored = [team for team, now, was in zip(("blue", "yellow"), (blue, yellow), before, strict=True) if now > was]
+        self.news = tuple(f"goal for {team}: {blue}:{yellow}" for team in scored)
         if finite and scorer:
             self.ended = f"goal for {'blue' if scorer == 1 else 'yellow'}"
             self.steps_taken = taken
         return bool(finite)
+
+    def results(self) -> dict[str, str]:
+        match = self.records.match[0]
+        return {"score_blue": str(int(match.score_blue)), "score_yellow": str(int(match.score_yellow))}
 
     def observe(self, row: np.ndarray) -> None:
         records = self.records
@@ -289,6 +298,8 @@ class SoccerEngine(Engine):
             key = f"{name}/place"
             if key in command:
                 place = command_numbers(command[key], 4, f"{MATCH}/{key} (x, y, heading, playing)")
+                if abs(place[2]) > FARTHEST:
+                    raise InputError(Problem(f"a heading of {place[2]:g} rad", key=f"{MATCH}/{key}"))
                 values[4 + 4 * index : 8 + 4 * index] = [*place[:3], 1.0 if place[3] > 0.5 else 0.0]
         self._check_free(values)
         values[-1] += 1.0

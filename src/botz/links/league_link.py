@@ -107,7 +107,7 @@ class LeagueLink(TeamLink):
                 continue
             x, y, degrees = place.x, place.y, place.orientation
             there = self._on_field(x, y) if entry.turnon else within(x, ELSEWHERE) and within(y, ELSEWHERE)
-            if not there or not math.isfinite(degrees):
+            if not there or not within(degrees, WILD * 360.0):
                 self.ignore("out_of_range", "%s to %g, %g at %g degrees", player.name, x, y, degrees)
                 return
             heading = math.radians(math.remainder(degrees, 360.0))

@@ -137,7 +137,8 @@ class Served:
         listen = f"links.{link}.listen"
         if "address" in message and keys in ([], [listen]):
             address = self._settings[link]["listen"]
-            other = f"{address.rpartition(':')[0]}:0"
+            host = address.rpartition(":")[0] if not message["address"].startswith("no address") else "127.0.0.1"
+            other = f"{host}:0"
             remedy = f"choose another with --set {listen}={other} (0: any free port)"
             return InputError(Problem(f"cannot listen at {address}, {message['address']}; {remedy}", key=listen))
         if problems:

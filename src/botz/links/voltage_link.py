@@ -15,6 +15,7 @@ from botz.scenario.links import VoltageLink as VoltageSettings
 from botz.sim.attached import AttachedRun
 
 KEYS = {"team", "robots"}
+EXAMPLE = '{"team": "blue", "robots": {"0": [6.0, 6.0]}}'
 TEAMS = ("blue", "yellow")
 
 
@@ -48,7 +49,10 @@ class VoltageLink(TeamLink):
 
 def read_voltages(data: bytes) -> tuple[str, dict[str, list[float]]]:
     """Team and voltages by number, or ValueError (RecursionError for what is nested too deeply)."""
-    message = json.loads(data.decode("utf-8"), object_pairs_hook=_without_repetition)
+    try:
+        message = json.loads(data.decode("utf-8"), object_pairs_hook=_without_repetition)
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        raise ValueError(f"not JSON; needs {EXAMPLE}") from None
     if not isinstance(message, dict) or message.keys() != KEYS:
         raise ValueError('needs {"team": ..., "robots": {...}} and nothing else')
     team, robots = message["team"], message["robots"]

@@ -141,5 +141,6 @@ def run_here(scenario: LoadedScenario, out: str | Path | None, progress: Progres
         raise
     finally:
         wall = time.perf_counter() - began
-        conclude(outcome, scenario, writer, simulation.step_number, wall, {}, simulation.channels)
+        more = simulation.engine.results()
+        conclude(outcome, scenario, writer, simulation.step_number, wall, more, simulation.channels)
     return outcome

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 DEAF_TO_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-"""A terminal's Ctrl-C reaches all processes; this one decides what it means."""
+"""Where a terminal's Ctrl-C reaches all processes, this one decides what it means."""
 Answers = Callable[[bool], list[dict[str, Any]]]
 """Messages that have arrived; with True all there will ever be, of a process that has ended."""
 
@@ -27,6 +27,7 @@ def child_process(code: str, orders: Mapping[str, Any]) -> Iterator[tuple[subpro
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        start_new_session=True,  # so that a terminal's Ctrl-C does not reach it even before it could ignore it
     )
     assert child.stdin is not None and child.stdout is not None
     messages: deque[dict[str, Any]] = deque()

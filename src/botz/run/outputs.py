@@ -34,12 +34,14 @@ Progress = Callable[[int, int], None]
 
 
 class Recorder(RecordingWriter):
-    """The recording of a run; its warnings also reach the user at once."""
+    """The recording of a run; its warnings and news also reach the user at once."""
 
     def write_log(self, step: int, level: str, text: str) -> None:
         super().write_log(step, level, text)
         if level == "warning":
             logger.warning("botz: %s", text)
+        elif level == "info":
+            logger.warning("botz: %.3f s: %s", step * self._step_ns * 1e-9, text)
 
 
 @dataclass
@@ -164,9 +166,11 @@ def stop_on_signals() -> Iterator[threading.Event]:
         if stopped.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         stopped.set()
-        logger.warning("botz: stopping and keeping the recording; Ctrl-C again ends at once")
+        logger.warning("botz: stopping, what was recorded is kept; Ctrl-C again ends at once")
 
     numbers = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP"):
+        numbers.append(signal.SIGHUP)  # the terminal was closed
     before = [signal.signal(number, stop) for number in numbers]
     try:
         yield stopped

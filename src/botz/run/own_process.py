@@ -126,6 +126,7 @@ def run_in_own_process(
     finally:
         wall = max(0.0, seen - began)
         more = {str(key): str(value) for key, value in answer.get("lateness", {}).items()}
+        more |= answer.get("results", {})
         more["refused_commands"] = str(answer.get("refused_commands", 0))
         step = int(answer.get("step", 0))
         if servers is not None and begun:

@@ -141,7 +141,7 @@ class PlacedSoccerRobot(SoccerRobot):
     team: Team
     """The team that it plays for: blue defends −x, yellow defends +x."""
     id: int | None = Field(default=None, ge=0, le=999)
-    """Its number within the team; null: by its order in the file, from 0."""
+    """Its number within the team; null: the lowest that is free, in the order of the file."""
     pose: PlanarPose
     """x, y [m] and heading [rad] at the start and at kick-offs."""
     kick_off_pose: PlanarPose | None = None

@@ -93,6 +93,8 @@ def run_loop(
             if n == longest:
                 longest = max(1, min(1 << 22, int(n * min(4.0, CHUNK_SECONDS / max(now - began, 1e-6)))))
             rows.write_if_due(now)
+            for text in simulation.engine.news:
+                sink.write_log(simulation.step_number, "info", text)
             if simulation.ended:
                 rows.add_last()
                 sink.write_log(simulation.step_number, "warning", f"the run ends here: {simulation.ended}")

@@ -145,6 +145,7 @@ def physics(
     publish(simulation.step_number)
     result["step"] = simulation.step_number
     result["refused_commands"] = refusals
+    result["results"] = simulation.engine.results()
     if clock is not None:
         result["lateness"] = clock.lateness.summary()
     return result
