@@ -76,7 +76,7 @@ def match_picture(folder: Path) -> None:
     spec = load("soccer-match").spec
     assert isinstance(spec, SoccerScenario)
     camera = SoccerCamera(Camera(), SoccerEngine(spec).about())
-    row = int(round(2.5 * spec.record.rate))
+    row = round(2.5 * spec.record.rate)
     poses = np.array([recording[f"{robot.name}/pose"][row] for robot in camera.robots])
     image = camera.draw(poses, recording["ball/pose"][row, :2], number=0, time=2.5)
     Image.fromarray(image).save(PICTURES / "soccer-camera.png", optimize=True)

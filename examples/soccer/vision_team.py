@@ -19,7 +19,6 @@ from strategy import Ball, Team
 
 from botz.links.league_messages import DecodeError, Environment, Packet
 
-
 SILENCE = 3.0  # seconds without vision after which a match that was there is over
 
 

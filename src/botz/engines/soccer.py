@@ -354,6 +354,7 @@ class SoccerEngine(Engine):
 def put(own: np.record, x: float, y: float, heading: float) -> None:
     own.x, own.y, own.heading = x, y, heading
     own.cosine, own.sine = np.cos(heading), np.sin(heading)
+    own.slide = 0.0
 
 
 def apply_places(robots: np.ndarray, match: np.ndarray, values: np.ndarray) -> None:

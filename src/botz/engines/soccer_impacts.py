@@ -5,7 +5,7 @@ from __future__ import annotations
 from botz.engines.soccer_contacts import look_closer
 from botz.engines.soccer_motion import total_energy
 from botz.engines.soccer_records import SPHERES
-from botz.frames import compiled
+from botz.frames import compiled, inlined
 from botz.physics.impact import (
     WALL,
     coupling,
@@ -77,8 +77,15 @@ def mark_leaning(bodies, match, contacts, first, now, h):
                 growing = True
 
 
+@inlined
+def lean(robots, bodies, i, x, y):
+    """The part of an impulse that a robot's wheels have to take sideways."""
+    if i < len(robots):
+        bodies[i].side += robots[i].cosine * y - robots[i].sine * x
+
+
 @compiled
-def settle(bodies, match, contacts, system, first, now, h):
+def settle(robots, bodies, match, contacts, system, first, now, h):
     """Contacts that hardly approach, all of a chain at once: bodies that lean on each other come to rest together.
 
     No contact may close more than its gap in the rest of the step, v_n ≥ −gap/τ; the impulses that this takes lower the
@@ -121,6 +128,9 @@ def settle(bodies, match, contacts, system, first, now, h):
             before = normal_speed(bodies, contact)
             push_apart(bodies, contact, impulse, now, False, True)
             match.lost -= 0.5 * impulse * (before + normal_speed(bodies, contact))
+            lean(robots, bodies, contact.first, impulse * contact.normal_x, impulse * contact.normal_y)
+            if contact.second != WALL:
+                lean(robots, bodies, contact.second, -impulse * contact.normal_x, -impulse * contact.normal_y)
         # Only now: the normal impulses lower the energy as a whole, and friction between them would spoil that.
         for a in range(count if turn == 0 else 0):
             if impulses[a] > 0.0:
@@ -158,7 +168,7 @@ def resolve(field, robots, bodies, match, contacts, system, h):
             contact.due = h  # neither can give way: what is left to do, the check afterwards does
             continue
         if -contact.resting <= approach < -FINEST and field.model != SPHERES:
-            settle(bodies, match, contacts, system, chosen, now, h)
+            settle(robots, bodies, match, contacts, system, chosen, now, h)
         elif approach < -FINEST:
             impact(field, robots, bodies, match, contacts, chosen, now)
         rate = gap_rate(bodies, contact)

@@ -15,6 +15,8 @@ from botz.engines.soccer_separation import ATTEMPTS, NUDGE, near_all, separate
 from botz.frames import UNCOUNTED, compiled
 from botz.physics.planar_drive import place, turned
 
+FASTEST_SLIDE = 0.2
+"""At which a robot slides aside [m/s]."""
 TOO_FAR = 1.4
 """How many times the smallest feature a body may go in one part of a step; neighbours are looked for four times as
 far, which is as far as the list of them reaches."""
@@ -34,6 +36,7 @@ def begin_step(robots, bodies, match):
         body.way0 = body.way1 = body.since = 0.0
         body.before0, body.before1 = body.u0, body.u1
         body.held = 0
+        body.side = 0.0
     for i in range(ball):
         robot = robots[i]
         robot.start_x, robot.start_y, robot.start_heading = robot.x, robot.y, robot.heading
@@ -58,6 +61,10 @@ def move(robots, bodies, match, method, h):
         if robot.playing == 0.0:
             continue
         along, turn = body.way0, body.way1
+        if robot.slide != 0.0:
+            aside = h * robot.slide
+            robot.x -= aside * robot.sine
+            robot.y += aside * robot.cosine
         if along == 0.0 and turn == 0.0:
             continue
         side = 0.5 * robot.track * turn
@@ -83,7 +90,7 @@ def fastest_point(robots, bodies):
     of_ball = sqrt(ball.u0 * ball.u0 + ball.u1 * ball.u1)
     of_robots, total = 0.0, of_ball
     for i in range(len(robots)):
-        speed = abs(bodies[i].u0) + abs(bodies[i].u1) * robots[i].reach
+        speed = abs(bodies[i].u0) + abs(bodies[i].u1) * robots[i].reach + abs(robots[i].slide)
         of_robots = max(of_robots, speed)
         total += speed
     if not isfinite(total):
@@ -123,23 +130,40 @@ def step_part(
         resolve(field, robots, bodies, match, contacts, system, h)
     move(robots, bodies, match, method, h)
     if match.near > 0:
-        after, of_robots = fastest_way(robots, bodies)
+        after, of_robots = fastest_way(robots, bodies, h)
         if after > 0.35 * within or match.overflow == 1:
             near_all(robots, match, near)
         separate(field, coefficients, robots, bodies, match, contacts, near, resting, h, within)
         match.drift += of_robots + ATTEMPTS * NUDGE * within
     else:
         match.drift += h * of_robots
+    slide_aside(robots, bodies, h)
     return True
 
 
 @compiled
-def fastest_way(robots, bodies):
+def slide_aside(robots, bodies, h):
+    """Wheels do not slip, except where a robot leans on something harder than they grip: then it slides aside.
+
+    Without that a robot flush along a wall could never leave it again: whichever way it turns, a corner is in the way.
+    """
+    for i in range(len(robots)):
+        robot, body = robots[i], bodies[i]
+        if body.side == 0.0 and robot.slide == 0.0:
+            continue
+        slide = robot.slide + body.side / body.mass
+        kept = max(abs(slide) - robot.grip * h, 0.0)
+        robot.slide = min(kept, FASTEST_SLIDE) if slide > 0.0 else -min(kept, FASTEST_SLIDE)
+
+
+@compiled
+def fastest_way(robots, bodies, h):
     """How far any point may have gone in this step, and any of a robot [m]."""
     ball = bodies[len(robots)]
     of_robots = 0.0
     for i in range(len(robots)):
-        of_robots = max(of_robots, abs(bodies[i].way0) + abs(bodies[i].way1) * robots[i].reach)
+        way = abs(bodies[i].way0) + abs(bodies[i].way1) * robots[i].reach + h * abs(robots[i].slide)
+        of_robots = max(of_robots, way)
     return max(of_robots, sqrt(ball.way0 * ball.way0 + ball.way1 * ball.way1)), of_robots
 
 
@@ -152,6 +176,7 @@ def to_kick_off(field, robots, bodies, match, places, start, kicking):
             continue
         x, y, heading = places[kicking, i, 0], places[kicking, i, 1], places[kicking, i, 2]
         place(robots[i], x, y, heading, cos(heading), sin(heading))
+        robots[i].slide = 0.0
         bodies[i].u0 = bodies[i].u1 = 0.0
     ball = bodies[len(robots)]
     ball.u0 = ball.u1 = 0.0

@@ -13,6 +13,7 @@ from botz.physics.planar_drive import ROBOT
 from botz.scenario.soccer import PlacedSoccerRobot, SoccerScenario
 
 CONTACTS_PER_BODY = 16
+GRAVITY = 9.80665
 MOST_RESTING = 64
 """Contacts that are worked out together."""
 BLUE, YELLOW = 0, 1
@@ -106,6 +107,7 @@ def fill_robot(own: np.record, robot: PlacedSoccerRobot) -> None:
     """Eqs. 1 to 7: M = J_R + TᵀJ_rT and B = β_R + Tᵀ(ρK_r² + β_r)T, with T from (v, ω) to the wheels' speeds."""
     own.half, own.reach = 0.5 * robot.side, robot.side * sqrt(0.5)
     own.track, own.per_track = robot.track, 1.0 / robot.track
+    own.grip = np.inf if robot.grip is None else robot.grip * GRAVITY
     mass = drag = 0.0
     mass_difference = drag_difference = 0.0
     for side, sign in (("left", -1.0), ("right", 1.0)):

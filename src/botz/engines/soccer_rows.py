@@ -19,7 +19,12 @@ def channels_of(scenario: SoccerScenario) -> list[Channel]:
     for name in scenario.robots:
         found += [
             Channel(f"{name}/pose", "m, m, rad", "pose in the world", POSE),
-            Channel(f"{name}/twist", "m/s, m/s, rad/s", "velocity in the body's axes", ("vx", "vy", "yaw_rate")),
+            Channel(
+                f"{name}/twist",
+                "m/s, m/s, rad/s",
+                "velocity in the body's axes; vy: at which it slides aside, leaning",
+                ("vx", "vy", "yaw_rate"),
+            ),
             Channel(f"{name}/playing", "1", "1 in play, 0 taken out"),
         ]
         for wheel in ("left", "right"):
@@ -71,7 +76,7 @@ def observe_row(field, robots, bodies, match, inputs, row):
         v, w = body.u0, body.u1
         kinetic += kinetic_energy(robot, v, w)
         row[at], row[at + 1], row[at + 2] = robot.x, robot.y, atan2(robot.sine, robot.cosine)
-        row[at + 3], row[at + 4], row[at + 5], row[at + 6] = v, 0.0, w, robot.playing
+        row[at + 3], row[at + 4], row[at + 5], row[at + 6] = v, robot.slide, w, robot.playing
         k = 5 * i
         e_left, e_right = 0.0, 0.0
         if robot.playing != 0.0:

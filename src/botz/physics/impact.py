@@ -20,12 +20,16 @@ WALL = -1
 """In place of a second body."""
 
 BODY = record(
-    **dict.fromkeys(words("u0 u1 before0 before1 inverse_11 inverse_12 inverse_22 rate0 rate1 way0 way1 since mass"), np.float64),
+    **dict.fromkeys(
+        words("u0 u1 before0 before1 inverse_11 inverse_12 inverse_22 rate0 rate1 way0 way1 since mass side"),
+        np.float64,
+    ),
     held=np.int64,
     leaning=np.int64,
 )
-"""Speeds, those before the step, and inverse mass; how it moves in this step: `way` until the time `since`, then at `rate`; `held`: the step's
-motion was taken back; `leaning`: it belongs to the bodies that are being worked out together."""
+"""Speeds, those before the step, and inverse mass; how it moves in this step: `way` until the time `since`, then at
+`rate`; `held`: the step's motion was taken back; `leaning`: it belongs to the bodies that are being worked out
+together; `side`: the sideways impulse that it leans with."""
 CONTACT = record(
     first=np.int64, second=np.int64, mate=np.int64, round=np.int64, looks=np.int64,
     **dict.fromkeys(words(

@@ -16,14 +16,16 @@ DRIVE_FIELDS = words(
     "half reach track per_track radius_left radius_right per_radius_left per_radius_right "
     "mass_11 mass_12 mass_22 inverse_11 inverse_12 inverse_22 drag_11 drag_12 drag_22 push_left push_right "
     "constant_left constant_right conductance_left conductance_right "
-    "limit_left limit_right hold_left hold_right follow_left follow_right"
+    "limit_left limit_right grip hold_left hold_right follow_left follow_right"
 )
 """Parameters: M, M⁻¹ and B of the robot (symmetric); `push` = K_m/(R r), the force at a wheel's rim per volt; of speed
 control `hold` = 1/(2 push), the volts per force, and `follow`, the volts per error of speed. Divisions cost more than
-all else in a step, so their results stand here."""
-STATE_FIELDS = words("x y heading angle_left angle_right cosine sine playing")
-"""Pose, the wheels' angles, cos θ and sin θ of the pose, and whether the robot is in play (1) or taken out."""
-WORK_FIELDS = words("way_x way_y way_along start_x start_y start_heading start_cosine start_sine start_left start_right")
+all else in a step, so their results stand here. `grip`: the sideways acceleration that the wheels withstand."""
+STATE_FIELDS = words("x y heading slide angle_left angle_right cosine sine playing")
+"""Pose, the speed at which it slides aside, the wheels' angles, cos θ and sin θ of the pose, and whether the robot is in play (1) or taken out."""
+WORK_FIELDS = words(
+    "way_x way_y way_along start_x start_y start_heading start_cosine start_sine start_left start_right"
+)
 """Of the present step: its smooth displacement, and the pose and wheels that it started from."""
 
 ROBOT = record(**dict.fromkeys((*DRIVE_FIELDS, *STATE_FIELDS, *WORK_FIELDS), np.float64))

@@ -113,6 +113,9 @@ class SoccerRobot(Strict):
     """Viscous friction along the heading [N·s/m]."""
     turning_friction: TurningFriction = Field(default=0.0, ge=0, le=1e4)
     """Viscous friction of turning [N·m·s/rad]."""
+    grip: Number | None = Field(default=0.8, ge=0, le=100)
+    """Sideways force by weight above which a robot that leans on something slides aside; null: never, as in the
+    source."""
     speed_control: SpeedControl = SpeedControl()
     """How wheel speeds are followed."""
 

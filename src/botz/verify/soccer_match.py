@@ -110,7 +110,7 @@ def mirrored_rows(rig: Rig, rows: np.ndarray) -> np.ndarray:
     found, table = rows.copy(), rig.engine.channels.slices
     for name in rig.names:
         found[:, table[f"{name}/pose"]] *= [1.0, -1.0, -1.0]
-        found[:, table[f"{name}/twist"]] *= [1.0, 1.0, -1.0]
+        found[:, table[f"{name}/twist"]] *= [1.0, -1.0, -1.0]
         for quantity in ("angle", "speed", "voltage", "current"):
             left, right = table[f"{name}/left/{quantity}"], table[f"{name}/right/{quantity}"]
             found[:, left], found[:, right] = rows[:, right], rows[:, left]

@@ -13,7 +13,6 @@ import numpy as np
 from botz.verify.soccer_rig import Rig
 
 
-
 def vertices(poses: np.ndarray, side: Any) -> np.ndarray:
     """(…, 4, 2) of squares at poses (…, 3): the source's section 3.1.2."""
     angles = poses[..., 2, None] + np.pi / 4.0 + np.pi / 2.0 * np.arange(4)

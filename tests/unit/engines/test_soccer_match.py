@@ -359,3 +359,13 @@ def test_a_ball_that_is_in_the_goal_and_out_again_within_a_step_has_scored():
     game = Game(LONELY, world, step=0.01, match={"after_goal": "continue"}).steps(4)
     assert game["ball/pose"][0] < 0.75, "it has come out again"
     assert game["match/score"].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(("grip", "leaves"), [(0.8, True), (None, False)])
+@pytest.mark.parametrize("turn", [-15.0, 15.0])
+def test_a_robot_flush_along_a_wall_turns_away_where_its_wheels_slip(grip: float | None, leaves: bool, turn: float):
+    game = Game({"ann": {"team": "blue", "pose": [0.0, 0.65 - HALF, 0.0], "grip": grip}})
+    game.command("ann", twist=[0.0, turn]).steps(1000)
+    assert (abs(game["ann/pose"][2]) > 0.7) == leaves
+    assert (game["ann/pose"][1] < 0.65 - HALF - 1e-3) == leaves and game.overlapping() == 0
+    assert game.balance() == pytest.approx(0.0, abs=1e-12)
