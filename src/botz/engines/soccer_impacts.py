@@ -77,6 +77,16 @@ def mark_leaning(bodies, match, contacts, first, now, h):
                 growing = True
 
 
+@compiled
+def comes_before(one, other):
+    """The order of two contacts that approach alike, by what a mirror about the long axis leaves as it is."""
+    if one.gap != other.gap:
+        return one.gap < other.gap
+    if one.arm1_x != other.arm1_x:
+        return one.arm1_x < other.arm1_x
+    return one.normal_x < other.normal_x
+
+
 @inlined
 def lean(robots, bodies, i, x, y):
     """The part of an impulse that a robot's wheels have to take sideways."""
@@ -104,7 +114,9 @@ def settle(robots, bodies, match, contacts, system, first, now, h):
         speed = normal_speed(bodies, contact) + max(predicted_gap(bodies, contact, now), 0.0) / left
         # In the order of their speeds, not of their numbers: sums then come out alike in a mirrored match.
         at = count
-        while at > 0 and speeds[at - 1] > speed:
+        while at > 0 and (
+            speeds[at - 1] > speed or (speeds[at - 1] == speed and comes_before(contact, contacts[int(numbers[at - 1])]))
+        ):
             speeds[at], numbers[at] = speeds[at - 1], numbers[at - 1]
             at -= 1
         speeds[at], numbers[at] = speed, k
