@@ -7,6 +7,7 @@ from botz.engines.soccer_motion import total_energy
 from botz.engines.soccer_records import SPHERES
 from botz.frames import compiled, inlined
 from botz.physics.impact import (
+    STILL,
     WALL,
     coupling,
     face_impact,
@@ -24,8 +25,8 @@ ROUNDING = 1e-12
 """An overlap below this is the rounding of coordinates [m]."""
 TOGETHER = 1e-7
 """Two points of a face that come this close to touching at the same time are one impact [m]."""
-FINEST = 1e-10
-"""Approach speeds below this count as none [m/s]."""
+SAME_TIME = 1e-9
+"""Contacts that close within this share of a step close together."""
 MOST_LOOKS = 3
 """At the moment of one contact, whose normal turns: each look is as good as a step of Newton's method."""
 
@@ -115,7 +116,8 @@ def settle(robots, bodies, match, contacts, system, first, now, h):
         # In the order of their speeds, not of their numbers: sums then come out alike in a mirrored match.
         at = count
         while at > 0 and (
-            speeds[at - 1] > speed or (speeds[at - 1] == speed and comes_before(contact, contacts[int(numbers[at - 1])]))
+            speeds[at - 1] > speed
+            or (speeds[at - 1] == speed and comes_before(contact, contacts[int(numbers[at - 1])]))
         ):
             speeds[at], numbers[at] = speeds[at - 1], numbers[at - 1]
             at -= 1
@@ -131,7 +133,7 @@ def settle(robots, bodies, match, contacts, system, first, now, h):
             contact = contacts[int(numbers[a])]
             gap = max(predicted_gap(bodies, contact, now), 0.0)
             speeds[a] = normal_speed(bodies, contact) + gap / left
-        resting_impulses(count, system, speeds, impulses, system[2 * most + 3], system[most:], FINEST)
+        resting_impulses(count, system, speeds, impulses, system[2 * most + 3], system[most:], STILL)
         for a in range(count):
             impulse = impulses[a]
             if impulse <= 0.0:
@@ -160,13 +162,16 @@ def resolve(field, robots, bodies, match, contacts, system, h):
     for k in range(match.contacts):
         foresee(bodies, contacts[k], now, h)
     for _ in range(32 + 8 * match.contacts):
-        chosen, when, fastest = -1, h, 0.0
+        when = h
         for k in range(match.contacts):
-            due = contacts[k].due
-            if due < when or (due == when and contacts[k].rate < fastest and chosen >= 0):
-                chosen, when, fastest = k, due, contacts[k].rate
-        if chosen < 0:
+            when = min(when, contacts[k].due)
+        if when >= h:
             return
+        # Of those that close at the same time, the fastest: rounding must not decide between them.
+        chosen, fastest = -1, 0.0
+        for k in range(match.contacts):
+            if contacts[k].due <= when + SAME_TIME * h and contacts[k].due < h and contacts[k].rate < fastest:
+                chosen, fastest = k, contacts[k].rate
         now = max(now, when)
         contact = contacts[chosen]
         if contact.round == 1 and contact.looks < MOST_LOOKS:
@@ -179,12 +184,12 @@ def resolve(field, robots, bodies, match, contacts, system, h):
         if contact.inverse_mass <= 0.0:
             contact.due = h  # neither can give way: what is left to do, the check afterwards does
             continue
-        if -contact.resting <= approach < -FINEST and field.model != SPHERES:
+        if -contact.resting <= approach < -STILL and field.model != SPHERES:
             settle(robots, bodies, match, contacts, system, chosen, now, h)
-        elif approach < -FINEST:
+        elif approach < -STILL:
             impact(field, robots, bodies, match, contacts, chosen, now)
         rate = gap_rate(bodies, contact)
-        if rate * (h - now) < -ROUNDING and normal_speed(bodies, contact) >= -FINEST:
+        if rate * (h - now) < -ROUNDING and normal_speed(bodies, contact) >= -STILL:
             # The speeds part already, the mean of the step does not: only the way is corrected.
             push_apart(bodies, contact, -rate / contact.inverse_mass, now, False, False)
         for k in range(match.contacts):

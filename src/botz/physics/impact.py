@@ -16,6 +16,8 @@ from botz.frames import compiled, inlined, record, words
 
 MOST_TOGETHER = 16
 """Resting contacts up to which solving for all of them is cheaper than going from one to the next."""
+STILL = 1e-10
+"""Below this speed a contact rests: rounding must not decide whether it parts or approaches [m/s]."""
 WALL = -1
 """In place of a second body."""
 
@@ -272,8 +274,8 @@ def face_impact(bodies, one, other, time):  # -> energy lost [J], or −1 where 
     ΔE = −½(1−e²) vᵀA⁻¹v with A = GᵀM⁻¹G, which is never a gain.
     """
     v1, v2 = normal_speed(bodies, one), normal_speed(bodies, other)
-    if v1 >= 0.0 or v2 >= 0.0:
-        return -1.0
+    if v1 > STILL or v2 > STILL:
+        return -1.0  # one of them parts; one that rests takes part, and rests on
     both = coupling(bodies, one, other)
     determinant = one.inverse_mass * other.inverse_mass - both * both
     if determinant <= 1e-9 * one.inverse_mass * other.inverse_mass:

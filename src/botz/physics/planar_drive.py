@@ -22,7 +22,7 @@ DRIVE_FIELDS = words(
 control `hold` = 1/(2 push), the volts per force, and `follow`, the volts per error of speed. Divisions cost more than
 all else in a step, so their results stand here. `grip`: the sideways acceleration that the wheels withstand."""
 STATE_FIELDS = words("x y heading slide angle_left angle_right cosine sine playing")
-"""Pose, the speed at which it slides aside, the wheels' angles, cos θ and sin θ of the pose, and whether the robot is in
+"""Pose, the speed at which it slides aside, the wheels' angles, cos θ and sin θ of the pose, and whether it is in
 play (1) or taken out."""
 WORK_FIELDS = words(
     "way_x way_y way_along start_x start_y start_heading start_cosine start_sine start_left start_right"
