@@ -109,7 +109,7 @@ class Camera(Strict):
     """How fast it wanders [1/s]."""
     latency: Seconds = Field(default=0.0, ge=0, le=5)
     """How late an image is sent [s]."""
-    drop: Number = Field(default=0.0, ge=0, le=0.99)
+    drop: Number = Field(default=0.0, ge=0, le=1)
     """Share of the images that are lost."""
 
     @model_validator(mode="after")

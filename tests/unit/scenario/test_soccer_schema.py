@@ -223,7 +223,7 @@ LOADING = [
     bad("camera that drops too much", links("camera: {drop: 101 %, latency: 1 min, noise: -1}"),
         's.yaml:8: links.camera.noise: must be at least 0, not -1',
         "s.yaml:8: links.camera.latency: must be at most 5 s, not '1 min'",
-        "s.yaml:8: links.camera.drop: must be at most 0.99, not '101 %'"),
+        "s.yaml:8: links.camera.drop: must be at most 1, not '101 %'"),
     bad("unknown link", links("ros: {}"),
         's.yaml:8: links.ros: unknown key; choose from: camera, league, poses, voltage'),
     bad("controller of another engine", GOOD + "controllers:\n  a: {type: waypoints, robot: ann, points: [[0, 0]]}\n",
