@@ -63,16 +63,16 @@ def facing_edge(half, cosine, sine, ax, ay):  # -> the two ends of a square's ed
 @compiled
 def clip(px, py, qx, qy, along_x, along_y, low, high):  # -> whether anything is left, the clipped ends
     """The part of an edge p–q whose coordinate along a direction lies between two limits."""
-    low, high = low - CLIP_MARGIN, high + CLIP_MARGIN
     p, q = along_x * px + along_y * py, along_x * qx + along_y * qy
-    if (p < low and q < low) or (p > high and q > high):
+    if max(p, q) < low - CLIP_MARGIN or min(p, q) > high + CLIP_MARGIN:
         return False, px, py, qx, qy
     length = q - p
     new_px, new_py, new_qx, new_qy = px, py, qx, qy
-    if p < low or p > high:
+    # At the limits themselves: of two faces that lie flush either may be the reference, with the same points.
+    if (p < low < q) or (q < high < p):
         share = ((low if p < low else high) - p) / length
         new_px, new_py = px + share * (qx - px), py + share * (qy - py)
-    if q < low or q > high:
+    if (q < low < p) or (p < high < q):
         share = ((low if q < low else high) - q) / -length
         new_qx, new_qy = qx + share * (px - qx), qy + share * (py - qy)
     return True, new_px, new_py, new_qx, new_qy
@@ -107,6 +107,9 @@ def square_square(half1, c1, s1, half2, c2, s2, dx, dy):
     if not left:
         return 0, ax, ay, px, py, 0.0, qx, qy, 0.0
     gap_p, gap_q = ax * px + ay * py - half, ax * qx + ay * qy - half
+    # Half way between the faces, so that of two that are parallel it does not matter which is the reference.
+    px, py = px - 0.5 * gap_p * ax, py - 0.5 * gap_p * ay
+    qx, qy = qx - 0.5 * gap_q * ax, qy - 0.5 * gap_q * ay
     if first:
         return 2, -ax, -ay, px, py, gap_p, qx, qy, gap_q
     return 2, ax, ay, px + dx, py + dy, gap_p, qx + dx, qy + dy, gap_q

@@ -147,6 +147,10 @@ def mirrored_about_the_long_axis(samples: int) -> Iterator[Check]:
     yield close("mirrored about the long axis: matches that differ in any bit", 0, differing, 0, why)
 
 
+SHIFTS = 4
+"""Displacements that are tried; one alone may lie where little is magnified."""
+
+
 def mirrored_about_the_short_axis(samples: int) -> Iterator[Check]:
     """x → −x, θ → π − θ, where cosines round differently: the mirrored match up to rounding, which impacts magnify as
     they do a displacement of 1e-9 m."""
@@ -159,17 +163,15 @@ def mirrored_about_the_short_axis(samples: int) -> Iterator[Check]:
         ends = [columns(place_all(one, places).steps(150), "")]
         impacts = one.value("match/impacts")
         ends.append(columns(place_all(other, places, "x").steps(150), "x"))
-        shifted = [(np.asarray(pose) + rng.choice([-1e-9, 1e-9], 3), *rest) for pose, *rest in places[:-1]]
-        ends.append(columns(place_all(one, [*shifted, places[-1]]).steps(150), ""))
-        growth = np.abs(ends[2] - ends[0]).max() / 1e-9
+        for _ in range(SHIFTS):
+            shifted = [(np.asarray(pose) + rng.choice([-1e-9, 1e-9], 3), *rest) for pose, *rest in places[:-1]]
+            ends.append(columns(place_all(one, [*shifted, places[-1]]).steps(150), ""))
+        growth = np.abs(np.array(ends[2:]) - ends[0]).max() / 1e-9
         if growth < 1e4 and impacts > 0:
             used += 1
             errors.append(np.abs(ends[1] - ends[0]).max() / max(growth, 10.0))
-    why = (
-        f"{used} matches with impacts that magnify less than 1e4 times, by growth: 1e-15 in each of 150 steps, and "
-        "where rounding decides whether bodies that touch are nudged apart, a nudge of 1e-9 m or two."
-    )
-    yield worst("mirrored about the short axis: places and speeds, by growth", errors, 2e-9, why)
+    why = f"{used} matches with impacts that magnify less than 1e4 times: 1e-15 in each of 150 steps, by growth."
+    yield worst("mirrored about the short axis: places and speeds, by growth", errors, 1e-11, why)
 
 
 def columns(rig: Rig, mirror: str) -> np.ndarray:

@@ -29,7 +29,7 @@ def test_gap_of_squares_is_negative_exactly_where_they_overlap():
         assert gap == pytest.approx(-square_overlap(one, other)[0], abs=1e-14)
 
 
-def test_contacts_of_squares_lie_on_an_edge_before_the_others_face():
+def test_contacts_of_squares_lie_half_way_between_an_edge_and_the_others_face():
     touching = 0
     for half1, half2, h1, h2, dx, dy in pairs(400):
         gap = contact.square_gap(half1, *turn(h1), half2, *turn(h2), dx, dy)
@@ -43,9 +43,9 @@ def test_contacts_of_squares_lie_on_an_edge_before_the_others_face():
         assert nx * dx + ny * dy < 0.0
         assert min(gap_p, gap_q) >= gap - 1e-9
         corners = vertices(np.array([[0.0, 0.0, h1], [dx, dy, h2]]), np.array([2 * half1, 2 * half2]))
-        for x, y in ((px, py), (qx, qy)):
-            distances = [edge_distance(square, np.array([x, y])) for square in corners]
-            assert min(distances) < 2e-6
+        for x, y, own in ((px, py, gap_p), (qx, qy, gap_q)):
+            on_edge = [np.array([x + 0.5 * sign * own * nx, y + 0.5 * sign * own * ny]) for sign in (1.0, -1.0)]
+            assert min(edge_distance(square, point) for square in corners for point in on_edge) < 2e-6
     assert touching > 200
 
 
