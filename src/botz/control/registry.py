@@ -13,7 +13,7 @@ from typing import Any
 
 from botz.control.base import Controller
 from botz.errors import ControllerError, InputError, Problem
-from botz.scenario import schema, soccer, vehicle
+from botz.scenario import arm_motion, schema, soccer, vehicle
 from botz.scenario.names import closest
 
 
@@ -55,6 +55,14 @@ def build(spec: schema.Controller, *, allow_user_code: bool, name: str = "") -> 
             from botz.control.soccer_player import SoccerPlayer
 
             return SoccerPlayer(spec)
+        case arm_motion.ProgramController():
+            from botz.control.arm_program import ArmProgram
+
+            return ArmProgram(spec)
+        case arm_motion.TeleoperationController():
+            from botz.control.teleoperated import Teleoperated
+
+            return Teleoperated(spec)
         case schema.UserController():
             return _user_controller(spec, allow_user_code, f"controllers.{name}." if name else "")
         case _:

@@ -125,7 +125,8 @@ class PoseView:
 
 @dataclass(frozen=True)
 class JointView:
-    """Joints of a robot: becomes sensor_msgs/JointState. Channels are parallel to `names`; '' where unknown."""
+    """Joints of a robot: becomes sensor_msgs/JointState. Channels are parallel to `names`, '' where unknown; or one
+    channel with a component for each."""
 
     robot: str
     names: tuple[str, ...]

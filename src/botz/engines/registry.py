@@ -6,6 +6,7 @@ import numpy as np
 
 from botz import kernel_cache
 from botz.engines.base import Engine
+from botz.scenario.arm import ArmScenario
 from botz.scenario.kinematics import KinematicsScenario
 from botz.scenario.schema import ScenarioBase
 from botz.scenario.soccer import SoccerScenario
@@ -27,6 +28,10 @@ def make_engine(scenario: ScenarioBase) -> Engine:
             from botz.engines.soccer import SoccerEngine
 
             return SoccerEngine(scenario)
+        case ArmScenario():
+            from botz.engines.arm import ArmEngine
+
+            return ArmEngine(scenario)
         case _:
             raise TypeError(f"no engine for {type(scenario).__name__}")
 

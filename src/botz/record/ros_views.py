@@ -119,9 +119,14 @@ def _joint_state(view: JointView, channels: ChannelTable) -> StandardTopic:
         if not any(names):
             layout.constant("I", 0)
             continue
-        if len(names) != len(view.names):
+        joints = len(view.names)
+        layout.constant("I", joints).field(part, "<f8", joints)
+        if len(names) == 1:  # one channel with a component for each joint
+            columns = _columns(channels, names[0], joints)
+            parts.append((part, list(range(joints)), list(range(columns.start, columns.stop))))
+            continue
+        if len(names) != joints:
             raise ValueError(f"joint view of {view.robot!r}: {part} is not parallel to the joints' names")
-        layout.constant("I", len(names)).field(part, "<f8", len(names))
         known = [at for at, name in enumerate(names) if name]
         parts.append((part, known, [_columns(channels, names[at], 1).start for at in known]))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from botz.scenario.arm import Arm, ArmScenario
 from botz.scenario.kinematics import KinematicsScenario, WheeledRobot
 from botz.scenario.schema import ScenarioBase, Strict
 from botz.scenario.soccer import SoccerRobot, SoccerScenario
@@ -21,5 +22,6 @@ FAMILIES: dict[str, Family] = {
     "kinematics": Family(KinematicsScenario, WheeledRobot, "wheeled robots, kinematics"),
     "vehicle": Family(VehicleScenario, Vehicle, "vehicles on rough ground"),
     "soccer": Family(SoccerScenario, SoccerRobot, "robot soccer"),
+    "arm": Family(ArmScenario, Arm, "serial arms"),
 }
 """By engine name: one name for family, engine, verification and benchmark."""

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from botz.scenario.arm_motion import Teleoperation
 from botz.scenario.misfits import Misfits
-from botz.scenario.schema import Strict
+from botz.scenario.schema import Name, Strict
 from botz.scenario.units import Hertz, Metres, Number, PerSecond, Radians, Seconds, show
 
 
@@ -142,3 +143,19 @@ class SoccerLinks(RunLinks):
     """Motor voltages."""
     camera: CameraLink | None = CameraLink()
     """Images of the field."""
+
+
+class TeleoperationLink(Teleoperation):
+    """Where a master device drives an arm: messages over UDP, answered with the slave's state."""
+
+    listen: Address = "127.0.0.1:20015"
+    """Where the master's messages are taken."""
+    robot: Name | None = None
+    """The arm that is driven; null: the first."""
+
+
+class ArmLinks(RunLinks):
+    """What `botz run --serve` opens; null leaves one out."""
+
+    teleoperation: TeleoperationLink | None = TeleoperationLink()
+    """A master device."""

@@ -39,7 +39,7 @@ from botz.scenario.units import (
 FILE_KEYS = frozenset({"file"})
 """Keys whose value is a path: relative to the file that says it, made absolute while loading."""
 
-COMMON_PARTS = {"wheels": "wheel", "motors": "motor"}
+COMMON_PARTS = {"wheels": "wheel", "motors": "motor", "joints": "joint"}
 """Mappings whose entries are laid over a common one of the singular name."""
 
 RUN_NAME_PATTERN = r"^[A-Za-z0-9._-]*$"

@@ -1,0 +1,53 @@
+"""A line that takes its time and loses some of what it carries."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from botz.scenario.arm_motion import Line
+
+MOST_UNDERWAY = 4096
+"""Messages in the line at once; more are lost, so that a flood costs a bounded amount of memory."""
+
+
+class DelayLine:
+    """One way of the line between master and slave. Each message takes the delay and a jitter of its own, so one may
+    overtake another. Times are the caller's; the messages are anything that a snapshot can hold."""
+
+    def __init__(self, line: Line, rng: np.random.Generator):
+        self._line = line
+        self._rng = rng
+        self.underway: list[list[Any]] = []
+        """When each arrives, and what."""
+        self.sent = 0
+        self.lost = 0
+
+    def put(self, message: Any, t: float) -> None:
+        self.sent += 1
+        line = self._line
+        # Both are drawn whatever happens: another loss then does not change the jitter of all that follow.
+        luck, late = self._rng.random(2).tolist()
+        if luck < line.loss or len(self.underway) >= MOST_UNDERWAY:
+            self.lost += 1
+            return
+        self.underway.append([t + line.delay + line.jitter * late, message])
+
+    def arrived(self, t: float) -> list[Any]:
+        """What has arrived by now, in the order of arrival. A nanosecond of tolerance: times are sums of steps."""
+        here = sorted((one for one in self.underway if one[0] <= t + 1e-9), key=lambda one: float(one[0]))
+        if here:
+            self.underway = [one for one in self.underway if one[0] > t + 1e-9]
+        return [message for _, message in here]
+
+    def next_arrival(self) -> float:
+        return min((one[0] for one in self.underway), default=inf)
+
+    def snapshot(self) -> dict[str, Any]:
+        return {"underway": [list(one) for one in self.underway], "sent": self.sent, "lost": self.lost}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.underway = [list(one) for one in saved["underway"]]
+        self.sent, self.lost = saved["sent"], saved["lost"]

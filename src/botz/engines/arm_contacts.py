@@ -1,0 +1,261 @@
+"""Where tools, grippers, objects, boxes and planes meet in engine `arm`: compliant contact, point by point.
+
+Every pair of a point and a surface has a place of its own among the `bristles`, in the order in which the loops below
+come by, so that its friction remembers where it sticks. Forces are in the world's axes.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from botz.engines.arm_units import CORNERS, PAD_POINTS
+from botz.frames import compiled, cross, dot, rotation_of
+from botz.physics.box_contact import ball_in_box
+from botz.physics.dh import REVOLUTE, add_force, combined, joint_axis
+from botz.physics.penalty import penalty_force
+
+HELD = 1.0
+"""Force of each pad from which an object between them counts as held [N]."""
+
+
+@compiled
+def turn_boxes(poses, first, axes):
+    """Axes of the boxes `first` and on, from their quaternions."""
+    for b in range(first, len(poses)):
+        p, a = poses[b], axes[b]
+        a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8] = rotation_of(p[3], p[4], p[5], p[6])
+
+
+@compiled
+def press(bristle, stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, dt):  # -> force on the point
+    """A point at `depth` in a surface, moving against it with v. With dt > 0 its friction moves on."""
+    if depth <= 0.0:
+        if dt > 0.0:
+            bristle[0] = bristle[1] = bristle[2] = 0.0
+        return 0.0, 0.0, 0.0
+    fx, fy, fz, ux, uy, uz = penalty_force(
+        stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, bristle[0], bristle[1], bristle[2], dt
+    )
+    if dt > 0.0:
+        bristle[0], bristle[1], bristle[2] = ux, uy, uz
+    return fx, fy, fz
+
+
+@compiled
+def press_on_plane(plane, bristle, stiffness, damping, friction, x, y, z, radius, vx, vy, vz, dt):
+    depth = plane.offset - dot(plane.nx, plane.ny, plane.nz, x, y, z) + radius
+    return press(bristle, stiffness, damping, friction, depth, plane.nx, plane.ny, plane.nz, vx, vy, vz, dt)
+
+
+@compiled
+def press_on_box(box, pose, axes, load, bristle, stiffness, damping, friction, x, y, z, radius, vx, vy, vz, dt):
+    """The same on a box; what it takes is added to its `load`."""
+    dx, dy, dz = x - pose[0], y - pose[1], z - pose[2]
+    lx = dot(axes[0], axes[1], axes[2], dx, dy, dz)
+    ly = dot(axes[3], axes[4], axes[5], dx, dy, dz)
+    lz = dot(axes[6], axes[7], axes[8], dx, dy, dz)
+    depth, nx, ny, nz = ball_in_box(box.hx, box.hy, box.hz, lx, ly, lz, radius)
+    if depth <= 0.0:
+        return press(bristle, stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, dt)
+    nx, ny, nz = combined(axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8], nx, ny, nz)
+    if box.mass > 0.0:
+        wx, wy, wz = combined(
+            axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8], pose[10], pose[11],
+            pose[12],
+        )  # fmt: skip
+        tx, ty, tz = cross(wx, wy, wz, dx, dy, dz)
+        vx, vy, vz = vx - pose[7] - tx, vy - pose[8] - ty, vz - pose[9] - tz
+    fx, fy, fz = press(bristle, stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, dt)
+    tx, ty, tz = cross(dx, dy, dz, fx, fy, fz)
+    load[0], load[1], load[2] = load[0] - fx, load[1] - fy, load[2] - fz
+    load[3], load[4], load[5] = load[3] - tx, load[4] - ty, load[5] - tz
+    return fx, fy, fz
+
+
+@compiled
+def tool_motion(arm, links, frames, qd):  # -> velocity of the tool's point and angular velocity, base axes
+    n = len(links)
+    tip = frames[n]
+    vx = vy = vz = wx = wy = wz = 0.0
+    for i in range(n):
+        zx, zy, zz, ox, oy, oz = joint_axis(frames, i)
+        if links[i].kind == REVOLUTE:
+            tx, ty, tz = cross(zx, zy, zz, tip[9] - ox, tip[10] - oy, tip[11] - oz)
+            vx, vy, vz = vx + qd[i] * tx, vy + qd[i] * ty, vz + qd[i] * tz
+            wx, wy, wz = wx + qd[i] * zx, wy + qd[i] * zy, wz + qd[i] * zz
+        else:
+            vx, vy, vz = vx + qd[i] * zx, vy + qd[i] * zy, vz + qd[i] * zz
+    return vx, vy, vz, wx, wy, wz
+
+
+@compiled
+def base_to_world(arm, x, y, z):
+    return (
+        arm.base_xx * x + arm.base_xy * y + arm.base_xz * z,
+        arm.base_yx * x + arm.base_yy * y + arm.base_yz * z,
+        arm.base_zx * x + arm.base_zy * y + arm.base_zz * z,
+    )
+
+
+@compiled
+def world_to_base(arm, x, y, z):
+    return (
+        arm.base_xx * x + arm.base_yx * y + arm.base_zx * z,
+        arm.base_xy * x + arm.base_yy * y + arm.base_zy * z,
+        arm.base_xz * x + arm.base_yz * y + arm.base_zz * z,
+    )
+
+
+@compiled
+def press_tool(
+    # parameters
+    arm, unit, links, points, planes, boxes, stiffness,
+    # state in
+    frames, qd, poses, axes, dt,
+    # out: friction, loads on the boxes, joint torques; -> next place among the bristles
+    bristles, slot, loads, torque,
+):  # fmt: skip
+    """All points of a tool and its pads on all surfaces. With dt > 0 also the wrench on the tool, what the jaws press
+    and what they hold."""
+    n = len(links)
+    tip = frames[n]
+    ax, ay, az = base_to_world(arm, tip[0], tip[1], tip[2])
+    bx, by, bz = base_to_world(arm, tip[3], tip[4], tip[5])
+    cx, cy, cz = base_to_world(arm, tip[6], tip[7], tip[8])
+    px, py, pz = base_to_world(arm, tip[9], tip[10], tip[11])
+    px, py, pz = px + arm.base_x, py + arm.base_y, pz + arm.base_z
+    vx, vy, vz, wx, wy, wz = tool_motion(arm, links, frames, qd)
+    vx, vy, vz = base_to_world(arm, vx, vy, vz)
+    wx, wy, wz = base_to_world(arm, wx, wy, wz)
+    sum_fx = sum_fy = sum_fz = sum_mx = sum_my = sum_mz = 0.0
+    left = right = 0.0
+    left_box = right_box = -1
+    touching = unit.points + (2 * PAD_POINTS if unit.gripper else 0)
+    surfaces = len(planes) + len(boxes)
+    for s in range(surfaces):
+        at = slot + s * touching
+        if s < len(planes):
+            far = dot(planes[s].nx, planes[s].ny, planes[s].nz, px, py, pz) - planes[s].offset > unit.reach
+            friction, damping = sqrt(unit.friction * planes[s].friction), unit.damping
+        else:
+            b = s - len(planes)
+            box = boxes[b]
+            dx, dy, dz = px - poses[b, 0], py - poses[b, 1], pz - poses[b, 2]
+            far = dx * dx + dy * dy + dz * dz > (unit.reach + box.radius) ** 2
+            friction = sqrt(unit.friction * box.friction)
+            damping = min(unit.damping, box.damping) if box.mass > 0.0 else unit.damping
+        if far:
+            continue
+        for k in range(touching):
+            pad = k - unit.points
+            jaw = 0.0
+            if pad < 0:
+                x, y, z = points[k, 0], points[k, 1], points[k, 2]
+                radius = unit.radius
+            else:
+                jaw = -1.0 if pad < PAD_POINTS else 1.0
+                place = pad % PAD_POINTS
+                x, z = (place % 3 - 1) * unit.pad_x, (place // 3 - 1) * unit.pad_z
+                y = 0.5 * jaw * unit.opening
+                radius = 0.0
+            rx, ry, rz = combined(ax, ay, az, bx, by, bz, cx, cy, cz, x, y, z)
+            tx, ty, tz = cross(wx, wy, wz, rx, ry, rz)
+            slide = 0.5 * jaw * unit.jaw_rate
+            tx, ty, tz = vx + tx + slide * bx, vy + ty + slide * by, vz + tz + slide * bz
+            x, y, z = px + rx, py + ry, pz + rz
+            if s < len(planes):
+                fx, fy, fz = press_on_plane(
+                    planes[s], bristles[at + k], stiffness, damping, friction, x, y, z, radius, tx, ty, tz, dt
+                )
+            else:
+                b = s - len(planes)
+                fx, fy, fz = press_on_box(
+                    boxes[b], poses[b], axes[b], loads[b], bristles[at + k], stiffness, damping, friction, x, y, z,
+                    radius, tx, ty, tz, dt,
+                )  # fmt: skip
+            sum_fx, sum_fy, sum_fz = sum_fx + fx, sum_fy + fy, sum_fz + fz
+            tx, ty, tz = cross(rx, ry, rz, fx, fy, fz)
+            sum_mx, sum_my, sum_mz = sum_mx + tx, sum_my + ty, sum_mz + tz
+            pushed = jaw * dot(fx, fy, fz, bx, by, bz)
+            if pushed > 0.0 and s >= len(planes):
+                if jaw < 0.0:
+                    left, left_box = left + pushed, s - len(planes)
+                else:
+                    right, right_box = right + pushed, s - len(planes)
+    if sum_fx != 0.0 or sum_fy != 0.0 or sum_fz != 0.0:
+        fx, fy, fz = world_to_base(arm, sum_fx, sum_fy, sum_fz)
+        mx, my, mz = world_to_base(arm, sum_mx, sum_my, sum_mz)
+        add_force(links, frames, n - 1, tip[9], tip[10], tip[11], fx, fy, fz, mx, my, mz, torque)
+    if dt > 0.0:
+        unit.fx, unit.fy, unit.fz, unit.mx, unit.my, unit.mz = sum_fx, sum_fy, sum_fz, sum_mx, sum_my, sum_mz
+        unit.squeeze = 0.5 * (left + right)
+        both = left > HELD and right > HELD and left_box == right_box
+        unit.held = left_box + 1.0 if both and boxes[left_box].mass > 0.0 else 0.0
+    return slot + surfaces * touching
+
+
+@compiled
+def corner_of(box, pose, axes, k):  # -> from the middle to a corner, and its velocity
+    x = box.hx if k & 1 else -box.hx
+    y = box.hy if k & 2 else -box.hy
+    z = box.hz if k & 4 else -box.hz
+    rx, ry, rz = combined(axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8], x, y, z)
+    wx, wy, wz = combined(
+        axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8], pose[10], pose[11], pose[12]
+    )
+    tx, ty, tz = cross(wx, wy, wz, rx, ry, rz)
+    return rx, ry, rz, pose[7] + tx, pose[8] + ty, pose[9] + tz
+
+
+@compiled
+def load_corner(load, rx, ry, rz, fx, fy, fz):
+    tx, ty, tz = cross(rx, ry, rz, fx, fy, fz)
+    load[0], load[1], load[2] = load[0] + fx, load[1] + fy, load[2] + fz
+    load[3], load[4], load[5] = load[3] + tx, load[4] + ty, load[5] + tz
+
+
+@compiled
+def corners_on_plane(plane, box, pose, axes, stiffness, bristles, slot, load, dt):
+    friction = sqrt(plane.friction * box.friction)
+    for k in range(CORNERS):
+        rx, ry, rz, vx, vy, vz = corner_of(box, pose, axes, k)
+        fx, fy, fz = press_on_plane(
+            plane, bristles[slot + k], stiffness, box.damping, friction, pose[0] + rx, pose[1] + ry, pose[2] + rz,
+            0.0, vx, vy, vz, dt,
+        )  # fmt: skip
+        load_corner(load, rx, ry, rz, fx, fy, fz)
+
+
+@compiled
+def corners_in_box(boxes, poses, axes, a, b, stiffness, bristles, slot, loads, dt):
+    """The corners of box a in box b."""
+    friction = sqrt(boxes[a].friction * boxes[b].friction)
+    damping = boxes[a].damping
+    if damping == 0.0 or (boxes[b].damping > 0.0 and boxes[b].damping < damping):
+        damping = boxes[b].damping
+    for k in range(CORNERS):
+        rx, ry, rz, vx, vy, vz = corner_of(boxes[a], poses[a], axes[a], k)
+        x, y, z = poses[a, 0] + rx, poses[a, 1] + ry, poses[a, 2] + rz
+        fx, fy, fz = press_on_box(
+            boxes[b], poses[b], axes[b], loads[b], bristles[slot + k], stiffness, damping, friction, x, y, z, 0.0,
+            vx, vy, vz, dt,
+        )  # fmt: skip
+        load_corner(loads[a], rx, ry, rz, fx, fy, fz)
+
+
+@compiled
+def press_objects(planes, boxes, first, stiffness, poses, axes, dt, bristles, slot, loads):
+    """Objects (the boxes from `first` on) on planes, on fixed boxes and on each other: corners of each in the other."""
+    for b in range(first, len(boxes)):
+        box, pose = boxes[b], poses[b]
+        for p in range(len(planes)):
+            height = dot(planes[p].nx, planes[p].ny, planes[p].nz, pose[0], pose[1], pose[2]) - planes[p].offset
+            if height < box.radius:
+                corners_on_plane(planes[p], box, pose, axes[b], stiffness, bristles, slot, loads[b], dt)
+            slot += CORNERS
+        for other in range(b):
+            dx, dy, dz = pose[0] - poses[other, 0], pose[1] - poses[other, 1], pose[2] - poses[other, 2]
+            if dx * dx + dy * dy + dz * dz < (box.radius + boxes[other].radius) ** 2:
+                corners_in_box(boxes, poses, axes, b, other, stiffness, bristles, slot, loads, dt)
+                corners_in_box(boxes, poses, axes, other, b, stiffness, bristles, slot + CORNERS, loads, dt)
+            slot += 2 * CORNERS

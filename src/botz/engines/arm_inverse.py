@@ -1,0 +1,183 @@
+"""Inverse kinematics of any serial arm: which solver fits its geometry, and what it found, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from botz.engines import arm_inverse_calls as calls
+from botz.errors import InputError, Problem
+from botz.physics import ik_choice as choice
+from botz.physics.dh import SCRATCH
+from botz.physics.titan4_ik import fits as fits_titan4
+from botz.physics.wrist_ik import fits as fits_wrist
+
+if TYPE_CHECKING:
+    from botz.engines.serial_arm import SerialArm
+
+Cost = Literal["nearest", "middle"]
+STATUS = {
+    choice.SOLVED: "solved",
+    choice.OUT_OF_REACH: "out of reach",
+    choice.OUTSIDE_LIMITS: "outside the joints' ranges",
+    choice.NOT_CONVERGED: "not found from any of the starts",
+}
+SINGULAR = {
+    choice.FREE_SHOULDER: "shoulder singular",
+    choice.FREE_WRIST: "wrist singular",
+    choice.STRAIGHT_ELBOW: "elbow straight",
+}
+Kind = Literal["titan4", "wrist", "numeric"]
+
+
+def branch_name(code: int) -> str:
+    """Of a branch, in words: shoulder, elbow, wrist."""
+    shoulder = "backward" if code & choice.BACKWARD else "forward"
+    elbow = "elbow down" if code & choice.ELBOW_DOWN else "elbow up"
+    return f"{shoulder}, {elbow}, {'flipped' if code & choice.FLIPPED else 'plain'}"
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """What brings a tool to one pose."""
+
+    joints: np.ndarray
+    """(k, n), the cheapest first; k = 0 where there are none."""
+    branches: tuple[str, ...]
+    """Shoulder, elbow and wrist of each; empty words of numeric solutions."""
+    codes: np.ndarray
+    """The same as numbers (physics/ik_choice.py)."""
+    costs: np.ndarray
+    """Of each: the mean square of its joints' weighted differences from what was wanted."""
+    status: str
+    """solved, out of reach, outside the joints' ranges, or not found from any of the starts."""
+    singular: tuple[str, ...]
+    """Where the pose is singular: a free joint was set where the cost is least."""
+
+    def __bool__(self) -> bool:
+        return len(self.joints) > 0
+
+    @property
+    def best(self) -> np.ndarray:
+        if not self:
+            raise InputError(Problem(f"no joint positions reach this pose: {self.status}"))
+        return self.joints[0]
+
+
+@dataclass(frozen=True)
+class SolutionsOfMany(Sequence[Solutions]):
+    """What brings a tool to each of many poses; unused rows are 0."""
+
+    joints: np.ndarray
+    """(N, 8, n)."""
+    counts: np.ndarray
+    """(N)."""
+    codes: np.ndarray
+    """Branches, (N, 8)."""
+    costs: np.ndarray
+    """(N, 8)."""
+    status: np.ndarray
+    """(N), numbers of physics/ik_choice.py with the flags of singular poses."""
+    named: bool
+    """Whether the branches mean anything."""
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __getitem__(self, k: Any) -> Any:
+        count = int(self.counts[k])
+        flags = int(self.status[k])
+        codes = self.codes[k, :count]
+        return Solutions(
+            joints=self.joints[k, :count],
+            branches=tuple(branch_name(int(code)) if self.named else "" for code in codes),
+            codes=codes,
+            costs=self.costs[k, :count],
+            status=STATUS[flags % choice.FREE_SHOULDER],
+            singular=tuple(word for flag, word in SINGULAR.items() if flags & flag),
+        )
+
+    def __iter__(self) -> Iterator[Solutions]:
+        return (self[k] for k in range(len(self)))
+
+
+class Solver(Protocol):
+    kind: Kind
+
+    def __call__(self, arm: SerialArm, poses: Any, *, wanted: Any, weights: Any, limits: bool) -> SolutionsOfMany: ...
+
+
+def solver_of(links: np.ndarray) -> CompiledSolver:
+    """Closed form where the geometry is that of the Titan IV or where the last three axes meet; else numeric."""
+    if fits_titan4(links):
+        return CompiledSolver("titan4")
+    return CompiledSolver("wrist" if fits_wrist(links) else "numeric")
+
+
+@dataclass(frozen=True)
+class CompiledSolver:
+    kind: Kind
+
+    def __call__(self, arm: SerialArm, poses: Any, *, wanted: Any, weights: Any, limits: bool) -> SolutionsOfMany:
+        poses = checked_poses(poses)
+        count, n = len(poses), arm.n
+        wanted = per_pose(wanted, count, n, "present")
+        weights = per_pose(np.ones(n) if weights is None else weights, 1, n, "weights")[0]
+        if (weights < 0).any():
+            raise InputError(Problem("none can be negative", key="weights"))
+        found = SolutionsOfMany(
+            joints=np.zeros((count, choice.MOST, n)),
+            counts=np.zeros(count, dtype=np.int64),
+            codes=np.zeros((count, choice.MOST), dtype=np.int64),
+            costs=np.zeros((count, choice.MOST)),
+            status=np.zeros(count, dtype=np.int64),
+            named=self.kind != "numeric",
+        )
+        out = (found.joints, found.codes, found.costs, found.counts, found.status)
+        common = (arm.arm, arm.links, poses, wanted, weights, limits)
+        match self.kind:
+            case "titan4":
+                calls.solve_titan4(*common, np.zeros(12), *out)
+            case "wrist":
+                calls.solve_wrist(*common, np.zeros(12), *out)
+            case "numeric":
+                scratch, frames = np.zeros(n, dtype=SCRATCH), np.zeros((n + 1, 12))
+                calls.solve_numeric(*common, np.zeros(12), scratch, frames, np.zeros((6 + n, 8 + n)), *out)
+        return found
+
+
+def checked_poses(poses: Any) -> np.ndarray:
+    """(N, 4, 4), finite, and with axes that are orthogonal and right-handed."""
+    found = compiled_kind(poses)
+    if found.ndim != 3 or found.shape[1:] != (4, 4):
+        raise InputError(Problem(f"poses are (N, 4, 4) arrays, one pose (4, 4); not {found.shape}", key="pose"))
+    turns = found[:, :3, :3]
+    off = np.abs(np.swapaxes(turns, 1, 2) @ turns - np.eye(3)).max(axis=(1, 2))
+    with np.errstate(invalid="ignore"):
+        bad = ~np.isfinite(found).all(axis=(1, 2)) | ~(off < 1e-6) | ~(np.linalg.det(turns) > 0)
+    if bad.any():
+        k = int(np.flatnonzero(bad)[0])
+        which = f" number {k}" if len(found) > 1 else ""
+        message = (
+            f"the pose{which} has no rotation in its upper left 3 × 3; its columns are unit vectors at right angles"
+        )
+        raise InputError(Problem(message, key="pose"))
+    return found
+
+
+def compiled_kind(values: Any) -> np.ndarray:
+    """Rows one after the other and writable, as a copy where they are not: other kinds would be compiled for anew."""
+    return np.require(values, dtype=float, requirements=["C", "W"])
+
+
+def per_pose(values: Any, count: int, n: int, name: str) -> np.ndarray:
+    found = np.asarray(values, dtype=float)
+    if not np.isfinite(found).all():
+        raise InputError(Problem(f"needs finite numbers, got {found.ravel().tolist()[:8]}", key=name))
+    try:
+        return compiled_kind(np.broadcast_to(found, (count, n)))
+    except ValueError:
+        raise InputError(Problem(f"needs {n} numbers, or ({count}, {n}); got {found.shape}", key=name)) from None

@@ -1,0 +1,224 @@
+"""The compiled loop of engine `arm`: servo once a step, then all arms and objects by Runge-Kutta or Euler."""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+
+from numba import njit
+
+from botz.engines.arm_calls import COMPOSITE
+from botz.engines.arm_contacts import press_objects, press_tool, turn_boxes
+from botz.engines.arm_rows import observe_row
+from botz.engines.arm_servo import actuate, carry_reference, move_jaws, servo_torques, take_reference
+from botz.frames import UNCOUNTED, compiled, cross, dot, quaternion_rate
+from botz.physics.composite_body import inertia_by_columns, inertia_matrix, solve_symmetric
+from botz.physics.dh import add_water, chain_frames, friction_torque, set_joints, tool_frame
+from botz.physics.newton_euler import newton_euler
+
+RK4, SEMI_IMPLICIT = 0, 1
+START, START_SPEED, ACCELERATION, WAY, GAIN, TORQUE, ZERO, LOAD = range(8)
+"""Rows of `stages`."""
+
+
+@compiled
+def stop_torque(link, joint, q, qd):
+    """A joint beyond its range is pushed back, never pulled: k δ + c δ̇ ≥ 0."""
+    if q > link.upper:
+        return -max(joint.stop_k * (q - link.upper) + joint.stop_c * qd, 0.0)
+    if q < link.lower:
+        return max(joint.stop_k * (link.lower - q) - joint.stop_c * qd, 0.0)
+    return 0.0
+
+
+@compiled
+def arm_accelerations(
+    # parameters
+    arm, unit, links, joints, points, planes, boxes, world, dynamics,
+    # state in
+    q, qd, held, poses, axes, dt,
+    # room
+    scratch, frames, room, zero, load,
+    # out; -> next place among the bristles
+    bristles, slot, loads, acceleration,
+):  # fmt: skip
+    """q̈ of one arm under the torques held in this step, friction, stops, water and contact."""
+    set_joints(links, q, scratch)
+    newton_euler(links, arm.gx, arm.gy, arm.gz, qd, zero, scratch, load)
+    for i in range(len(links)):
+        resisting = load[i] + friction_torque(links[i], qd[i])
+        acceleration[i] = held[i] - resisting + stop_torque(links[i], joints[i], q[i], qd[i])
+    if unit.touches or arm.density != 0.0:
+        chain_frames(links, scratch, frames)
+        tool_frame(arm, frames[len(links) - 1], frames[len(links)])
+        if arm.density != 0.0:
+            add_water(arm, links, frames, qd, acceleration)
+        if unit.touches:
+            slot = press_tool(
+                arm, unit, links, points[unit.first_point :], planes, boxes, world[3], frames, qd, poses, axes, dt,
+                bristles, slot, loads, acceleration,
+            )  # fmt: skip
+    if dynamics == COMPOSITE:
+        inertia_matrix(links, scratch, room)
+    else:
+        inertia_by_columns(links, load, zero, scratch, room)
+    solve_symmetric(room, acceleration)
+    return slot
+
+
+@compiled
+def box_rates(boxes, first, world, poses, axes, loads, rates):
+    """Rates of the objects' states: Newton's and Euler's equations of each."""
+    for b in range(first, len(boxes)):
+        box, pose, rate, load, a = boxes[b], poses[b], rates[b], loads[b], axes[b]
+        rate[0], rate[1], rate[2] = pose[7], pose[8], pose[9]
+        p, q, r = pose[10], pose[11], pose[12]
+        rate[3], rate[4], rate[5], rate[6] = quaternion_rate(pose[3], pose[4], pose[5], pose[6], p, q, r)
+        weight = 1.0 - box.lift
+        rate[7] = world[0] * weight + load[0] * box.per_mass
+        rate[8] = world[1] * weight + load[1] * box.per_mass
+        rate[9] = world[2] * weight + load[2] * box.per_mass
+        tx, ty, tz = cross(p, q, r, box.ixx * p, box.iyy * q, box.izz * r)
+        rate[10] = (dot(a[0], a[1], a[2], load[3], load[4], load[5]) - tx) / box.ixx
+        rate[11] = (dot(a[3], a[4], a[5], load[3], load[4], load[5]) - ty) / box.iyy
+        rate[12] = (dot(a[6], a[7], a[8], load[3], load[4], load[5]) - tz) / box.izz
+
+
+@compiled
+def rates_of_all(
+    arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world, stages,
+    box_stages, loads, axes, dynamics, dt,
+):  # fmt: skip
+    """Accelerations of all joints and rates of all objects in their present state. With dt > 0 friction moves on."""
+    first = int(world[4])
+    if first < len(boxes):
+        turn_boxes(poses, first, axes)
+        for b in range(first, len(boxes)):
+            for k in range(6):
+                loads[b, k] = 0.0
+    slot = 0
+    for u in range(len(units)):
+        s, e = units[u].start, units[u].start + units[u].n
+        slot = arm_accelerations(
+            arms[u], units[u], links[s:e], joints[s:e], points, planes, boxes, world, dynamics, q[s:e], qd[s:e],
+            stages[TORQUE, s:e], poses, axes, dt, scratch[s:e], frames[s + u : e + u + 1], room, stages[ZERO],
+            stages[LOAD], bristles, slot, loads, stages[ACCELERATION, s:e],
+        )  # fmt: skip
+    if first < len(boxes):
+        press_objects(planes, boxes, first, world[3], poses, axes, dt, bristles, slot, loads)
+        box_rates(boxes, first, world, poses, axes, loads, box_stages[1])
+
+
+@compiled
+def normalise(poses, first):
+    for b in range(first, len(poses)):
+        p = poses[b]
+        size = sqrt(p[3] * p[3] + p[4] * p[4] + p[5] * p[5] + p[6] * p[6])
+        p[3], p[4], p[5], p[6] = p[3] / size, p[4] / size, p[5] / size, p[6] / size
+
+
+@compiled
+def integrate(
+    arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world, stages,
+    box_stages, loads, axes, method, dynamics, dt,
+):  # fmt: skip
+    n, first = len(q), int(world[4])
+    if method == SEMI_IMPLICIT:
+        rates_of_all(
+            arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
+            stages, box_stages, loads, axes, dynamics, dt,
+        )  # fmt: skip
+        for i in range(n):
+            qd[i] += dt * stages[ACCELERATION, i]
+            q[i] += dt * qd[i]
+        for b in range(first, len(boxes)):
+            p, rate = poses[b], box_stages[1, b]
+            for k in range(7, 13):
+                p[k] += dt * rate[k]
+            p[0], p[1], p[2] = p[0] + dt * p[7], p[1] + dt * p[8], p[2] + dt * p[9]
+            rw, rx, ry, rz = quaternion_rate(p[3], p[4], p[5], p[6], p[10], p[11], p[12])
+            p[3], p[4], p[5], p[6] = p[3] + dt * rw, p[4] + dt * rx, p[5] + dt * ry, p[6] + dt * rz
+        normalise(poses, first)
+        return
+    for i in range(n):
+        stages[START, i], stages[START_SPEED, i] = q[i], qd[i]
+        stages[WAY, i], stages[GAIN, i] = 0.0, 0.0
+    for b in range(first, len(boxes)):
+        for k in range(13):
+            box_stages[0, b, k], box_stages[2, b, k] = poses[b, k], 0.0
+    for stage in range(4):
+        rates_of_all(
+            arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
+            stages, box_stages, loads, axes, dynamics, dt if stage == 0 else 0.0,
+        )  # fmt: skip
+        weight = dt / 6.0 if stage == 0 or stage == 3 else dt / 3.0
+        ahead = dt if stage == 2 else 0.5 * dt
+        for i in range(n):
+            stages[WAY, i] += weight * qd[i]
+            stages[GAIN, i] += weight * stages[ACCELERATION, i]
+            if stage < 3:
+                q[i] = stages[START, i] + ahead * qd[i]
+                qd[i] = stages[START_SPEED, i] + ahead * stages[ACCELERATION, i]
+        for b in range(first, len(boxes)):
+            for k in range(13):
+                box_stages[2, b, k] += weight * box_stages[1, b, k]
+                if stage < 3:
+                    poses[b, k] = box_stages[0, b, k] + ahead * box_stages[1, b, k]
+        if stage < 3:
+            normalise(poses, first)
+    for i in range(n):
+        q[i], qd[i] = stages[START, i] + stages[WAY, i], stages[START_SPEED, i] + stages[GAIN, i]
+    for b in range(first, len(boxes)):
+        for k in range(13):
+            poses[b, k] = box_stages[0, b, k] + box_stages[2, b, k]
+    normalise(poses, first)
+
+
+@njit(cache=True, error_model="numpy", **UNCOUNTED)
+def advance_arms(
+    arms, units, links, model, model_last, joints, points, planes, boxes, poses, bristles, q, qd, scratch, frames, room,
+    world, stages, box_stages, loads, axes, method, dynamics, dt, inputs, step, n, record_every, rows,
+):  # fmt: skip
+    """`n` steps; returns whether the state is still finite."""
+    row = 0
+    for u in range(len(units)):
+        s, e = units[u].start, units[u].start + units[u].n
+        take_reference(units[u], joints[s:e], q[s:e], inputs)
+    for k in range(n):
+        for u in range(len(units)):
+            unit = units[u]
+            s, e = unit.start, unit.start + unit.n
+            torque = stages[TORQUE, s:e]
+            servo_torques(
+                arms[u], unit, links[s:e], model[s:e], model_last[u], joints[s:e], boxes, q[s:e], qd[s:e], poses, axes,
+                inputs, dt, scratch[s:e], frames[s + u : e + u + 1], stages[LOAD], stages[ZERO], torque,
+            )  # fmt: skip
+            actuate(joints[s:e], qd[s:e], torque)
+            carry_reference(joints[s:e], links[s:e], q[s:e], dt)
+            if unit.gripper:
+                move_jaws(unit, world[3], inputs, dt)
+        integrate(
+            arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
+            stages, box_stages, loads, axes, method, dynamics, dt,
+        )  # fmt: skip
+        total = 0.0
+        for i in range(len(q)):
+            total += q[i] + qd[i]
+        for b in range(len(poses)):
+            total += poses[b, 0] + poses[b, 7] + poses[b, 10]
+        if not isfinite(total):
+            return False
+        if record_every > 0 and (step + k + 1) % record_every == 0:
+            observe_row(arms, units, links, joints, boxes, poses, q, qd, scratch, frames, room, world, rows[row])
+            row += 1
+    return True
+
+
+@njit(cache=True, error_model="numpy", **UNCOUNTED)
+def observe_arms(arms, units, links, joints, boxes, poses, q, qd, scratch, frames, room, world, row):
+    observe_row(arms, units, links, joints, boxes, poses, q, qd, scratch, frames, room, world, row)
+
+
+@njit(cache=True, error_model="numpy", **UNCOUNTED)
+def box_axes(poses, axes):
+    """Axes of all boxes, those that do not move as well."""
+    turn_boxes(poses, 0, axes)

@@ -1,0 +1,175 @@
+"""What an arm's own computer and valves do once a step in engine `arm`: references, servo, actuators, jaws."""
+
+from __future__ import annotations
+
+from math import isnan
+
+from botz.engines.arm_contacts import world_to_base
+from botz.engines.arm_units import COMPUTED, PID, TORQUE
+from botz.frames import compiled, dot
+from botz.physics.dh import add_water, chain_frames, friction_torque, set_joints, tool_frame
+from botz.physics.newton_euler import newton_euler
+
+
+@compiled
+def take_reference(unit, joints, q, inputs):
+    """A new reference, told by its number: a position that moves on by its speed and acceleration, a speed alone (its
+    position is NaN: rate control), or a halt where the arm is."""
+    n, at = unit.n, unit.inputs
+    number = inputs[at + 4 * n + 1]
+    if number == unit.number:
+        return
+    unit.number = number
+    halt = inputs[at + 4 * n] != 0.0
+    for i in range(n):
+        joint = joints[i]
+        position = inputs[at + i]
+        joint.reference_speed, joint.reference_acceleration = inputs[at + n + i], inputs[at + 2 * n + i]
+        joint.rate = 1.0 if isnan(position) else 0.0
+        if halt:
+            joint.reference, joint.reference_speed, joint.reference_acceleration = q[i], 0.0, 0.0
+        elif not isnan(position):
+            joint.reference = position
+
+
+@compiled
+def carry_reference(joints, links, q, dt):
+    """The reference at the next step: q + v t + a t²/2, no faster than the joint, within its range, and under rate
+    control no further ahead than what the actuator can pull."""
+    for i in range(len(links)):
+        joint, link = joints[i], links[i]
+        speed = min(max(joint.reference_speed, -joint.speed), joint.speed)
+        place = joint.reference + dt * (speed + 0.5 * dt * joint.reference_acceleration)
+        speed = min(max(speed + dt * joint.reference_acceleration, -joint.speed), joint.speed)
+        if joint.rate != 0.0:
+            place = min(max(place, q[i] - joint.lead), q[i] + joint.lead)
+        if place >= link.upper:
+            place, speed = link.upper, min(speed, 0.0)
+        elif place <= link.lower:
+            place, speed = link.lower, max(speed, 0.0)
+        joint.reference, joint.reference_speed = place, speed
+
+
+@compiled
+def hold_payload(arm, unit, last, boxes, poses, axes, frames, link):
+    """The servo's last link, with what the gripper holds as a part of it."""
+    link.mass, link.cx, link.cy, link.cz = last.mass, last.cx, last.cy, last.cz
+    link.ixx, link.iyy, link.izz = last.ixx, last.iyy, last.izz
+    link.ixy, link.ixz, link.iyz = last.ixy, last.ixz, last.iyz
+    if unit.held == 0.0 or unit.knows == 0:
+        return
+    b = int(unit.held) - 1
+    box, pose, turn, f = boxes[b], poses[b], axes[b], frames[unit.n - 1]
+    x, y, z = world_to_base(arm, pose[0] - arm.base_x, pose[1] - arm.base_y, pose[2] - arm.base_z)
+    x, y, z = x - f[9], y - f[10], z - f[11]
+    x, y, z = dot(f[0], f[1], f[2], x, y, z), dot(f[3], f[4], f[5], x, y, z), dot(f[6], f[7], f[8], x, y, z)
+    mass = last.mass + box.mass
+    share = box.mass / mass
+    dx, dy, dz = x - last.cx, y - last.cy, z - last.cz
+    link.mass = mass
+    link.cx, link.cy, link.cz = last.cx + share * dx, last.cy + share * dy, last.cz + share * dz
+    # Steiner's theorem for both: the reduced mass at the distance of the two centres.
+    reduced = last.mass * share
+    link.ixx += reduced * (dy * dy + dz * dz)
+    link.iyy += reduced * (dx * dx + dz * dz)
+    link.izz += reduced * (dx * dx + dy * dy)
+    link.ixy -= reduced * dx * dy
+    link.ixz -= reduced * dx * dz
+    link.iyz -= reduced * dy * dz
+    for k in range(3):
+        own = box.ixx if k == 0 else (box.iyy if k == 1 else box.izz)
+        ux, uy, uz = world_to_base(arm, turn[3 * k], turn[3 * k + 1], turn[3 * k + 2])
+        ux, uy, uz = (
+            dot(f[0], f[1], f[2], ux, uy, uz), dot(f[3], f[4], f[5], ux, uy, uz), dot(f[6], f[7], f[8], ux, uy, uz)
+        )  # fmt: skip
+        link.ixx, link.iyy, link.izz = link.ixx + own * ux * ux, link.iyy + own * uy * uy, link.izz + own * uz * uz
+        link.ixy, link.ixz, link.iyz = link.ixy + own * ux * uy, link.ixz + own * ux * uz, link.iyz + own * uy * uz
+
+
+@compiled
+def servo_torques(
+    # parameters
+    arm, unit, links, model, last, joints, boxes,
+    # state in
+    q, qd, poses, axes, inputs, dt,
+    # room
+    scratch, frames, wanted, zero,
+    # out
+    torque,
+):  # fmt: skip
+    """What the servo asks of the actuators.
+
+    pid: τ = G(q) + k_p e + k_d ė + k_i ∫e. computed-torque: τ of Newton and Euler for q̈_r + k_d ė + k_p e + k_i ∫e.
+    """
+    n, fed = unit.n, unit.inputs + 3 * unit.n
+    if unit.servo == TORQUE:
+        for i in range(n):
+            torque[i] = inputs[fed + i]
+        return
+    for i in range(n):
+        joint = joints[i]
+        error, slower = joint.reference - q[i], joint.reference_speed - qd[i]
+        pull = joint.kp * error + joint.kd * slower + joint.ki * joint.integral
+        wanted[i] = pull + joint.reference_acceleration if unit.servo == COMPUTED else pull
+        if joint.ki != 0.0 and abs(joint.torque) < joint.strongest:
+            joint.integral += dt * error  # it stops growing where the actuator gives all that it has
+    set_joints(links, q, scratch)
+    if unit.gripper or arm.density != 0.0:
+        chain_frames(links, scratch, frames)
+        tool_frame(arm, frames[n - 1], frames[n])
+    if unit.gripper:
+        hold_payload(arm, unit, last, boxes, poses, axes, frames, model[n - 1])
+    if unit.servo == COMPUTED:
+        newton_euler(model, arm.gx, arm.gy, arm.gz, qd, wanted, scratch, torque)
+    else:
+        newton_euler(model, arm.gx, arm.gy, arm.gz, zero, zero, scratch, torque)
+    if arm.density != 0.0:
+        for i in range(n):
+            torque[i] = -torque[i]
+        add_water(arm, model, frames, qd, torque)
+        for i in range(n):
+            torque[i] = -torque[i]
+    for i in range(n):
+        if unit.servo == PID:
+            torque[i] += wanted[i]
+        if unit.compensates:
+            torque[i] += friction_torque(links[i], joints[i].reference_speed)
+        torque[i] += inputs[fed + i]
+
+
+@compiled
+def actuate(joints, qd, torque):
+    """Limit, valve lag, pressure rate, and the flow that is left: the torque that a joint really gets in this step."""
+    for i in range(len(joints)):
+        joint = joints[i]
+        asked = min(max(torque[i], -joint.strongest), joint.strongest)
+        asked = joint.torque + joint.follow * (asked - joint.torque)
+        asked = min(max(asked, joint.torque - joint.torque_step), joint.torque + joint.torque_step)
+        if joint.per_flow > 0.0 and asked * qd[i] > 0.0:
+            used = qd[i] * joint.per_flow
+            most = joint.strongest * max(0.0, 1.0 - used * used)
+            asked = min(max(asked, -most), most)
+        joint.torque = asked
+        torque[i] = asked
+
+
+@compiled
+def move_jaws(unit, stiffness, inputs, dt):
+    """The pads towards the opening that is wanted. Closing slows down as the force on them nears its limit, as a
+    cylinder behind an orifice does: at rest on an object the pads press with just that force."""
+    at = unit.inputs + 4 * unit.n + 2
+    goal = min(max(inputs[at], 0.0), unit.widest)
+    limit = min(max(inputs[at + 1], 0.0), unit.strongest)
+    way = goal - unit.opening
+    most = unit.jaw_speed * dt
+    if way < 0.0:
+        spare = 1.0 - unit.squeeze / limit if limit > 0.0 else -1.0
+        closing = max(way, -most) * spare
+        # No further than where the force would be, so that stiff pads do not swing.
+        room = 2.0 * abs(limit - unit.squeeze) / (9.0 * stiffness)
+        way = min(max(closing, -room), room) if unit.squeeze > 0.0 else closing
+    else:
+        way = min(way, most)
+    way = min(way, unit.widest - unit.opening)
+    unit.jaw_rate = way / dt
+    unit.opening += way

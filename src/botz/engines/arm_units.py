@@ -1,0 +1,227 @@
+"""The records of the engine `arm`: arms, joints, surfaces and the objects between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, inf, sqrt
+
+import numpy as np
+
+from botz.engines.arm_records import link_records
+from botz.engines.serial_arm import SerialArm
+from botz.frames import quaternion_from_attitude, record, words
+from botz.physics.dh import SCRATCH
+from botz.scenario.arm import ArmScenario, PlacedArm
+from botz.scenario.arm_world import Box
+
+TORQUE, PID, COMPUTED = 0, 1, 2
+PAD_POINTS = 9
+"""Points of a pad that touch: a grid of three by three."""
+CORNERS = 8
+
+UNIT = record(
+    **dict.fromkeys(words(
+        "radius friction damping pad_x pad_z widest strongest jaw_speed reach "
+        "opening jaw_rate squeeze held number fx fy fz mx my mz"
+    ), np.float64),
+    **dict.fromkeys(words("start n first_point points gripper servo compensates knows inputs touches"), np.int64),
+)  # fmt: skip
+"""An arm: where its joints, points and inputs begin; its gripper; `touches`: whether anything is there to be met. Its
+state: the gripper, the number of the last reference taken, and the wrench on the tool (world axes, about its point)."""
+UNIT_STATE = words("opening jaw_rate squeeze held number fx fy fz mx my mz")
+
+JOINT = record(
+    **dict.fromkeys(words(
+        "kp kd ki strongest torque_step follow per_flow stop_k stop_c speed lead "
+        "reference reference_speed reference_acceleration rate integral torque"
+    ), np.float64),
+)  # fmt: skip
+"""A joint's servo, actuator and stops; then its reference (`rate`: it was given as a speed), the integral of its error
+and the torque of its actuator."""
+JOINT_STATE = words("reference reference_speed reference_acceleration rate integral torque")
+
+PLANE = record(**dict.fromkeys(words("nx ny nz offset friction"), np.float64))
+BOX = record(**dict.fromkeys(words("hx hy hz radius friction mass per_mass ixx iyy izz damping lift"), np.float64))
+"""A box's half edges and their length; mass 0 and damping 0 of one that does not move; `lift`: share of its weight that
+water carries."""
+POSE = 13
+"""Numbers of a box's state: position, quat_wxyz, velocity (world axes), angular velocity (its own axes)."""
+
+
+@dataclass
+class Records:
+    arms: np.ndarray
+    units: np.ndarray
+    links: np.ndarray
+    model: np.ndarray
+    """The links as the servos know them."""
+    model_last: np.ndarray
+    """The last link of each, without what its gripper holds."""
+    joints: np.ndarray
+    points: np.ndarray
+    """Centres of the tools' balls, tool axes."""
+    planes: np.ndarray
+    boxes: np.ndarray
+    """First those that do not move, then the objects."""
+    poses: np.ndarray
+    """State of each box, (k, 13)."""
+    bristles: np.ndarray
+    """Deflection of the friction at each pair of point and surface, (k, 3)."""
+    q: np.ndarray
+    qd: np.ndarray
+    scratch: np.ndarray
+    frames: np.ndarray
+    """Of each arm one row more than joints: the tool's is the last."""
+    room: np.ndarray
+    """(n + 3, n) for the largest arm, flat."""
+    world: np.ndarray
+    """Gravity (3), stiffness of a point of contact, first object among the boxes."""
+    stages: np.ndarray
+    """Joint positions, speeds, accelerations and torques on the way through a step: (8, joints)."""
+    box_stages: np.ndarray
+    """The same of the boxes: start, rates of this stage, sum of the rates: (3, k, 13)."""
+    loads: np.ndarray
+    """Force and moment on each box (world axes): (k, 6)."""
+
+    def __iter__(self):
+        return iter(
+            (self.arms, self.units, self.links, self.model, self.model_last, self.joints, self.points, self.planes,
+             self.boxes, self.poses, self.bristles, self.q, self.qd, self.scratch, self.frames, self.room, self.world,
+             self.stages, self.box_stages, self.loads)
+        )  # fmt: skip
+
+
+def build_records(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) -> Records:
+    world = scenario.world
+    robots = list(scenario.robots.values())
+    counts = [len(robot.joints) for robot in robots]
+    total, largest = sum(counts), max(counts)
+    boxes, poses = box_records(scenario)
+    units = np.zeros(len(robots), dtype=UNIT)
+    joints = np.zeros(total, dtype=JOINT)
+    points: list[list[float]] = []
+    start = inputs = slots = 0
+    surfaces = len(world.planes) + len(boxes)
+    for unit, robot, arm in zip(units, robots, arms.values(), strict=True):
+        unit.start, unit.n, unit.first_point, unit.inputs = start, arm.n, len(points), inputs
+        fill_unit(unit, robot, arm, world.contact.stiffness, world.contact.damping)
+        unit.touches = int(surfaces > 0 and (unit.points > 0 or unit.gripper))
+        fill_joints(joints[start : start + arm.n], robot, arm, dt)
+        points += robot.tool.points
+        start += arm.n
+        inputs += input_width(robot)
+        slots += (int(unit.points) + (2 * PAD_POINTS if unit.gripper else 0)) * surfaces
+    moving = len(world.objects)
+    fixed = len(world.boxes)
+    slots += CORNERS * moving * (len(world.planes) + 2 * fixed + (moving - 1))
+    planes = np.zeros(len(world.planes), dtype=PLANE)
+    for own, plane in zip(planes, world.planes.values(), strict=True):
+        normal = np.array(plane.normal) / np.linalg.norm(plane.normal)
+        own.nx, own.ny, own.nz = normal
+        own.offset, own.friction = normal @ np.array(plane.point), plane.friction
+    return Records(
+        arms=np.concatenate([arm.arm for arm in arms.values()]).view(arms[next(iter(arms))].arm.dtype),
+        units=units,
+        links=joined_records([arm.links for arm in arms.values()]),
+        model=(
+            model := joined_records(
+                [
+                    link_records(robot, payload=robot.servo.knows_payload, scale=robot.servo.model_scale)
+                    for robot in robots
+                ]
+            )
+        ),
+        model_last=model[np.cumsum(counts) - 1].copy(),
+        joints=joints,
+        points=np.array(points, dtype=float).reshape(len(points), 3),
+        planes=planes,
+        boxes=boxes,
+        poses=poses,
+        bristles=np.zeros((slots, 3)),
+        q=np.zeros(total),
+        qd=np.zeros(total),
+        scratch=np.zeros(total, dtype=SCRATCH),
+        frames=np.zeros((total + len(robots), 12)),
+        room=np.zeros((largest + 3, largest)),
+        world=np.array([*world.gravity, world.contact.stiffness, float(fixed)]),
+        stages=np.zeros((8, total)),
+        box_stages=np.zeros((3, len(boxes), POSE)),
+        loads=np.zeros((len(boxes), 6)),
+    )
+
+
+def joined_records(parts: list[np.ndarray]) -> np.ndarray:
+    """One record array of several; `np.concatenate` forgets that its elements give their fields as attributes."""
+    found = np.zeros(sum(len(part) for part in parts), dtype=parts[0].dtype)
+    at = 0
+    for part in parts:
+        found[at : at + len(part)] = part
+        at += len(part)
+    return found
+
+
+def input_width(robot: PlacedArm) -> int:
+    return 4 * len(robot.joints) + 2 + (2 if robot.gripper is not None else 0)
+
+
+def fill_unit(unit: np.record, robot: PlacedArm, arm: SerialArm, stiffness: float, damping: float) -> None:
+    unit.radius, unit.friction, unit.points = robot.tool.radius, robot.tool.friction, len(robot.tool.points)
+    unit.servo = {"torque": TORQUE, "pid": PID, "computed-torque": COMPUTED}[robot.servo.type]
+    unit.compensates, unit.knows = int(robot.servo.compensate_friction), int(robot.servo.knows_payload)
+    unit.damping = damping * sqrt(stiffness * felt_mass(arm, np.array(robot.start_joints)))
+    far = [float(np.linalg.norm(point)) + robot.tool.radius for point in robot.tool.points]
+    if (gripper := robot.gripper) is not None:
+        unit.gripper = 1
+        unit.pad_x, unit.pad_z = 0.5 * gripper.pads[0], 0.5 * gripper.pads[1]
+        unit.widest, unit.strongest, unit.jaw_speed = gripper.opening, gripper.force, gripper.speed
+        far.append(sqrt(unit.pad_x**2 + unit.pad_z**2 + 0.25 * gripper.opening**2))
+    unit.reach = max(far, default=0.0)
+
+
+def felt_mass(arm: SerialArm, q: np.ndarray) -> float:
+    """The least mass that a blow on the tool's point finds, over its directions: 1/λ of J H⁻¹ Jᵀ [kg]."""
+    jacobian = arm.jacobian(q)[:3]
+    mobility = jacobian @ np.linalg.solve(arm.inertia(q), jacobian.T)
+    return 1.0 / max(float(np.linalg.eigvalsh(mobility).max()), 1e-9)
+
+
+def fill_joints(joints: np.ndarray, robot: PlacedArm, arm: SerialArm, dt: float) -> None:
+    inertia = np.diag(arm.inertia(np.array(robot.start_joints)))
+    servo = robot.servo
+    for k, (own, joint) in enumerate(zip(joints, robot.joints.values(), strict=True)):
+        weight = inertia[k] if servo.type == "pid" else 1.0
+        if servo.gains is not None:
+            own.kp, own.kd = servo.gains.proportional[k], servo.gains.derivative[k]
+            own.ki = servo.gains.integral[k] if servo.gains.integral else 0.0
+        else:
+            own.kp, own.kd = weight * servo.frequency**2, weight * 2.0 * servo.damping * servo.frequency
+            own.ki = own.kp / servo.integral_time if servo.integral_time is not None else 0.0
+        actuator = joint.actuator
+        own.strongest = actuator.torque or inf
+        own.torque_step = actuator.torque_rate * dt if actuator.torque_rate is not None else inf
+        own.follow = 1.0 - exp(-dt / actuator.lag) if actuator.lag > 0.0 else 1.0
+        own.per_flow = 1.0 / actuator.flow_speed if actuator.flow_speed is not None else 0.0
+        own.stop_k = inertia[k] * joint.stop_frequency**2
+        own.stop_c = 2.0 * inertia[k] * joint.stop_frequency
+        own.speed = joint.speed or inf
+        # Where the proportional part alone takes all of the torque: a reference further ahead says nothing more.
+        pull = own.kp if servo.type == "pid" else own.kp * inertia[k]
+        own.lead = own.strongest / pull if pull > 0.0 else inf
+
+
+def box_records(scenario: ArmScenario) -> tuple[np.ndarray, np.ndarray]:
+    world = scenario.world
+    everything: list[Box] = [*world.boxes.values(), *world.objects.values()]
+    boxes, poses = np.zeros(len(everything), dtype=BOX), np.zeros((len(everything), POSE))
+    for own, pose, box in zip(boxes, poses, everything, strict=True):
+        own.hx, own.hy, own.hz = (0.5 * edge for edge in box.size)
+        own.radius, own.friction = sqrt(own.hx**2 + own.hy**2 + own.hz**2), box.friction
+        pose[:3], pose[3:7] = box.pose[:3], quaternion_from_attitude(*box.pose[3:])
+    for own, thing in zip(boxes[len(world.boxes) :], world.objects.values(), strict=True):
+        own.mass, own.per_mass = thing.mass, 1.0 / thing.mass
+        x, y, z = (edge * edge for edge in thing.size)
+        own.ixx, own.iyy, own.izz = (thing.mass * square / 12.0 for square in (y + z, x + z, x + y))
+        own.damping = world.contact.damping * sqrt(world.contact.stiffness * thing.mass)
+        if world.water is not None and thing.floats:
+            own.lift = world.water.density * thing.size[0] * thing.size[1] * thing.size[2] / thing.mass
+    return boxes, poses

@@ -1,0 +1,117 @@
+"""What all solvers of inverse kinematics share: words for what they found, and the choice among solutions."""
+
+from __future__ import annotations
+
+from math import ceil, floor, pi
+
+from botz.frames import compiled
+from botz.physics.dh import REVOLUTE
+
+MOST = 8
+"""Solutions of an arm of six joints whose pose is solved in closed form."""
+SOLVED, OUT_OF_REACH, OUTSIDE_LIMITS, NOT_CONVERGED = 0, 1, 2, 3
+"""What came of a pose."""
+FREE_SHOULDER, FREE_WRIST, STRAIGHT_ELBOW = 16, 32, 64
+"""Flags added to it: the pose is singular there. A free joint was set where the cost is least."""
+BACKWARD, ELBOW_DOWN, FLIPPED = 1, 2, 4
+"""Branch of a solution: the shoulder turned away from the target, the elbow below, the wrist turned over."""
+SAME = 1e-6
+"""Solutions whose joints all differ by less are one [rad, m]: two branches that meet at a singularity."""
+SLACK = 1e-9
+"""How far beyond its range a joint may be, against rounding [rad, m]."""
+
+TURN = 2.0 * pi
+TURNS = 1.0 / TURN
+
+
+@compiled
+def continued(link, value, wanted):
+    """The angle of this direction that is nearest to `wanted` within the joint's range, turns of 2π apart; where none
+    is inside, the one nearest to `wanted`."""
+    if link.kind != REVOLUTE:
+        return value
+    best = value + TURN * floor((wanted - value) * TURNS + 0.5)
+    if best > link.upper + SLACK:
+        lower = value + TURN * floor((link.upper + SLACK - value) * TURNS)
+        best = lower if lower >= link.lower - SLACK else best
+    elif best < link.lower - SLACK:
+        higher = value + TURN * ceil((link.lower - SLACK - value) * TURNS)
+        best = higher if higher <= link.upper + SLACK else best
+    return best
+
+
+@compiled
+def same(links, one, other):
+    """Whether two joint vectors are one, but for whole turns."""
+    for i in range(len(links)):
+        apart = abs(one[i] - other[i])
+        if apart >= SAME:
+            if links[i].kind != REVOLUTE or abs(apart - TURN * floor(apart * TURNS + 0.5)) >= SAME:
+                return False
+    return True
+
+
+@compiled
+def inside(links, q):
+    for i in range(len(links)):
+        if not links[i].lower - SLACK <= q[i] <= links[i].upper + SLACK:
+            return False
+    return True
+
+
+@compiled
+def cost_of(wanted, weights, q):
+    """Mean square of the joints' weighted differences ([titan4] section 3.3.3)."""
+    total = 0.0
+    for i in range(len(q)):
+        total += weights[i] * (q[i] - wanted[i]) ** 2
+    return total / len(q)
+
+
+@compiled
+def swap_rows(joints, branch, cost, i, j):
+    for m in range(joints.shape[1]):
+        joints[i, m], joints[j, m] = joints[j, m], joints[i, m]
+    branch[i], branch[j] = branch[j], branch[i]
+    cost[i], cost[j] = cost[j], cost[i]
+
+
+@compiled
+def chosen(links, wanted, weights, limits, count, status, joints, branch, cost):  # -> count, status
+    """Continue the angles, leave out what is outside the ranges and what is there twice, cheapest first. What lies
+    beyond the returned count is 0."""
+    kept = 0
+    for k in range(count):
+        q = joints[k]
+        for i in range(len(links)):
+            q[i] = continued(links[i], q[i], wanted[i])
+        if limits and not inside(links, q):
+            continue
+        cost[k] = cost_of(wanted, weights, q)
+        twice = -1
+        for other in range(kept):
+            if False:
+                twice = other
+                break
+        if twice >= 0:
+            # The same but for rounding: the cheaper one stays.
+            if cost[k] < cost[twice]:
+                swap_rows(joints, branch, cost, k, twice)
+            continue
+        if k != kept:
+            swap_rows(joints, branch, cost, k, kept)
+        kept += 1
+    for k in range(kept - 1):
+        least = k
+        for other in range(k + 1, kept):
+            if cost[other] < cost[least]:
+                least = other
+        if least != k:
+            swap_rows(joints, branch, cost, k, least)
+    for k in range(kept, len(joints)):
+        for i in range(len(links)):
+            joints[k, i] = 0.0
+        branch[k], cost[k] = 0, 0.0
+    if kept == 0 and count > 0:
+        status += OUTSIDE_LIMITS
+    return kept, status

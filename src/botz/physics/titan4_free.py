@@ -1,0 +1,138 @@
+"""Singular poses of the Titan IV: a joint is free, and the solutions are curves. The cheapest point of each is found.
+
+A curve is sampled all around, and every local minimum is refined by dividing its interval. Points are compared by how
+far they are from being a solution (out of reach, or a joint out of its range), then by cost; so a stretch inside the
+ranges is found where it falls between two samples too. The same pose gives the same answer, always: no chance is
+involved.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, floor, pi, sin, sqrt
+
+from botz.frames import compiled, inlined
+from botz.physics.ik_choice import SLACK, continued
+from botz.physics.two_links import reach_of, two_links
+
+FREE = 2e-10
+"""Where a direction counts as none: W, and the wrist centre's distance from the axis of joint 1 as a part of the two
+links' length. The joint it would give is then known to 1e-6 rad at best, and leaving the rest of W out turns the tool
+by less than 1e-9."""
+TURN_WRIST, TURN_PLANE, TURN_PLANE_FLIPPED = 0, 1, 2
+"""Curves: φ free at a given θ₁; θ₁ free, and φ follows the tool's axis with W > 0 or W < 0."""
+SAMPLES = 240
+REFINEMENTS = 64
+"""1.5° · 0.618⁶⁴ is below 1e-14 rad. An elbow bends with the root of the way into reach, so that its own angle is then
+known to 1e-7 rad."""
+GOLDEN = 0.3819660112501051
+BEYOND = 100.0
+"""What a point out of reach counts as being off: more than all joints out of range together."""
+
+
+@compiled
+def best_of_curve(links, flange, wanted, weights, limits, curve, theta1, elbow, q):  # -> reached
+    """Joints of the cheapest point of a curve with the elbow on one side (±1)."""
+    if curve == TURN_WRIST:
+        start = wanted[1] + links[1].theta + wanted[2] + links[2].theta + wanted[3] + links[3].theta
+    else:
+        start = wanted[0] + links[0].theta
+    step = 2.0 * pi / SAMPLES
+    common = (links, flange, wanted, weights, limits, curve, theta1, elbow)
+    best, best_off, best_cost = start, 2.0 * BEYOND, 0.0
+    off0, cost0 = point(*common, start - step, q)
+    off1, cost1 = point(*common, start, q)
+    for k in range(SAMPLES):
+        at = start + k * step
+        off2, cost2 = point(*common, at + step, q)
+        # What the arm is at now is always looked into: `start` is the point of the wanted joints.
+        if (k == 0 or less(off1, cost1, off0, cost0)) and not less(off2, cost2, off1, cost1):
+            where, off, cost = refined(*common, at, step, off1, cost1, q)
+            if less(off, cost, best_off, best_cost):
+                best, best_off, best_cost = where, off, cost
+        elif less(off1, cost1, best_off, best_cost):
+            best, best_off, best_cost = at, off1, cost1
+        off0, cost0, off1, cost1 = off1, cost1, off2, cost2
+    point(*common, best, q)
+    return best_off < BEYOND
+
+
+@compiled
+def refined(links, flange, wanted, weights, limits, curve, theta1, elbow, middle, step, off, cost, q):
+    # -> where, off, cost
+    """Golden section around a point that is known: whatever lies beside it, the answer is no worse."""
+    left, right = middle - step, middle + step
+    for _ in range(REFINEMENTS):
+        to_right = right - middle > middle - left
+        at = middle + GOLDEN * (right - middle if to_right else left - middle)
+        new_off, new_cost = point(links, flange, wanted, weights, limits, curve, theta1, elbow, at, q)
+        if less(new_off, new_cost, off, cost):
+            if to_right:
+                left = middle
+            else:
+                right = middle
+            middle, off, cost = at, new_off, new_cost
+        elif to_right:
+            right = at
+        else:
+            left = at
+    return middle, off, cost
+
+
+@inlined
+def less(off, cost, other_off, other_cost):
+    return off < other_off or (off == other_off and cost < other_cost)
+
+
+@compiled
+def point(links, flange, wanted, weights, limits, curve, theta1, elbow, t, q):  # -> off, cost
+    """A point of a curve: its joints, how far it is from being a solution (0: it is one), and its cost.
+
+    θ₅ and θ₆ are those that bring the tool nearest to its axes, so that what is left of W is not lost.
+    """
+    bx, by, bz = flange[6], flange[7], flange[8]
+    if curve != TURN_WRIST:
+        theta1 = t
+    e1, e4, e5 = links[0].sa, links[3].sa, links[4].sa
+    c1, s1 = cos(theta1), sin(theta1)
+    along, up = bx * c1 + by * s1, e1 * bz
+    phi = t
+    if curve == TURN_PLANE:
+        phi = atan2(up, along)
+    elif curve == TURN_PLANE_FLIPPED:
+        phi = atan2(-up, -along)
+    c, s = cos(phi), sin(phi)
+    radius = (flange[9] - links[5].d * bx) * c1 + (flange[10] - links[5].d * by) * s1
+    height = e1 * (flange[11] - links[5].d * bz - links[0].d)
+    x, z = radius - links[0].a - links[3].a * c, height - links[3].a * s
+    low, high, scale = reach_of(links[1].a, links[2].a)
+    number, theta2, theta3, other = two_links(links[1].a, links[2].a, low, high, scale, x, z)
+    if number == 0:
+        distance = sqrt(x * x + z * z)
+        return BEYOND + max(distance - sqrt(high), sqrt(low) - distance) / scale, 0.0
+    if number == 2 and elbow < 0:
+        theta2, theta3 = other, -theta3
+    q[0], q[1], q[2], q[3] = theta1, theta2, theta3, phi - theta2 - theta3
+    q[4] = atan2(e5 * (along * c + up * s), e1 * e4 * e5 * (by * c1 - bx * s1))
+    x, y, z = -s * c1, -s * s1, c * e1
+    across_n = flange[0] * x + flange[1] * y + flange[2] * z
+    across_t = flange[3] * x + flange[4] * y + flange[5] * z
+    q[5] = atan2(-e4 * e5 * across_n, -e4 * e5 * across_t)
+    off, cost = 0.0, 0.0
+    for i in range(6):
+        q[i] = continued(links[i], q[i] - links[i].theta, wanted[i])
+        if limits:
+            off += outside_by(links[i], q[i])
+        cost += weights[i] * (q[i] - wanted[i]) ** 2
+    return (off if off > SLACK else 0.0), cost
+
+
+@inlined
+def outside_by(link, value):
+    """How far an angle is from its range, in the turn where it is nearest."""
+    middle, half = 0.5 * (link.lower + link.upper), 0.5 * (link.upper - link.lower)
+    if not half < pi:
+        # A range of a turn and more, or without end, has every direction.
+        return 0.0
+    away = value - middle
+    away = abs(away - 2.0 * pi * floor(away / (2.0 * pi) + 0.5))
+    return max(0.0, away - half)

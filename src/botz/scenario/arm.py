@@ -1,0 +1,316 @@
+"""Serial arms: the robot and scenario schema of the engine `arm`."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from botz.scenario.arm_motion import ArmController
+from botz.scenario.arm_world import ArmWorld, Pose6, Vector
+from botz.scenario.links import ArmLinks
+from botz.scenario.misfits import Misfits, Path
+from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings, with_common_parts
+from botz.scenario.units import Kilograms, Metres, MetresPerSecond, Newtons, Number, Quantity, Radians, Seconds
+
+JointValue = Annotated[float, Quantity(None)]
+"""Of a joint's variable: radians of a revolute joint, metres of a prismatic one."""
+Inertia = Annotated[float, Quantity("kg*m^2")]
+Spring = Annotated[float, Quantity("N/m")]
+Frequency = Annotated[float, Quantity("rad/s")]
+RESERVED = ("objects",)
+"""Names of channels that are not a robot's."""
+
+
+class Body(Strict):
+    """Mass properties of a rigid body."""
+
+    mass: Kilograms = Field(default=0.0, ge=0, le=1e6)
+    """Mass [kg]."""
+    centre: Annotated[list[Metres], Field(min_length=3, max_length=3)] = Field(default=[0.0, 0.0, 0.0])
+    """Centre of mass in the body's frame [m]."""
+    inertia: Annotated[list[Inertia], Field(min_length=3, max_length=6)] = Field(default=[0.0, 0.0, 0.0])
+    """About the centre of mass, in the frame's axes: Ixx, Iyy, Izz, and where they are not 0, Ixy, Ixz, Iyz (the
+    entries of the matrix) [kg·m²]."""
+
+    @model_validator(mode="after")
+    def _possible_inertia(self) -> Body:
+        if len(self.inertia) not in (3, 6):
+            raise Misfits([(("inertia",), f"needs Ixx, Iyy, Izz, or six numbers, not {len(self.inertia)}")])
+        if any(value != 0.0 for value in self.inertia) and self.mass == 0.0:
+            raise Misfits([(("inertia",), "a body without mass has none")])
+        from numpy.linalg import eigvalsh
+
+        ixx, iyy, izz, ixy, ixz, iyz = [*self.inertia, 0.0, 0.0, 0.0][:6]
+        small, middle, large = sorted(eigvalsh([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]).tolist())
+        rounding = 1e-9 * max(abs(large), abs(small))
+        if small < -rounding:
+            raise Misfits([(("inertia",), f"has the principal moment {small:.4g} kg·m²; none can be negative")])
+        if large > small + middle + rounding:
+            found = f"principal moments {small:.4g}, {middle:.4g}, {large:.4g} kg·m²; no body has one above the sum of"
+            raise Misfits([(("inertia",), f"{found} the other two")])
+        return self
+
+
+class Actuator(Strict):
+    """What turns a joint: a hydraulic motor behind a servo valve, or an ideal one where nothing is given."""
+
+    torque: JointValue | None = Field(default=None, gt=0, le=1e9)
+    """Largest torque (force of a prismatic joint); null: without limit [N·m, N]."""
+    torque_rate: JointValue | None = Field(default=None, gt=0, le=1e12)
+    """How fast the torque can change: the valve's pressure rate; null: at once [N·m/s, N/s]."""
+    lag: Seconds = Field(default=0.0, ge=0, le=10)
+    """Time constant with which the torque follows its command: the valve's lag; 0: none [s]."""
+    flow_speed: JointValue | None = Field(default=None, gt=0, le=1e6)
+    """Speed at which the flow is used up and the torque in the direction of motion is gone: it falls as
+    1 − (speed/flow_speed)², as behind an orifice; null: never [rad/s, m/s]."""
+
+
+class JointFriction(Strict):
+    viscous: JointValue = Field(default=0.0, ge=0, le=1e9)
+    """Torque per speed [N·m·s/rad, N·s/m]."""
+    coulomb: JointValue = Field(default=0.0, ge=0, le=1e9)
+    """Torque of sliding friction [N·m, N]."""
+    smoothing: JointValue = Field(default=0.01, gt=0, le=10)
+    """Speed w of the smoothed sign q̇/√(q̇² + w²): Coulomb's friction is 71 % of its value there [rad/s, m/s]."""
+
+
+class Submerged(Strict):
+    """What water does to a link; it counts where the world has water."""
+
+    volume: Annotated[float, Quantity("m^3")] = Field(default=0.0, ge=0, le=1e3)
+    """Water that the link displaces [m³]."""
+    centre: Annotated[list[Metres], Field(min_length=3, max_length=3)] = Field(default=[0.0, 0.0, 0.0])
+    """Where buoyancy and drag act, in the link's frame [m]."""
+    drag_area: Annotated[list[Annotated[float, Quantity("m^2")]], Field(min_length=3, max_length=3)] = Field(
+        default=[0.0, 0.0, 0.0]
+    )
+    """Drag coefficient times area along the link's x, y and z: each gives −½ ρ C_d A |v| v of its component [m²]."""
+
+
+class Joint(Body):
+    """A joint and the link that it moves: a row of Denavit and Hartenberg's table, and the link's mass properties in
+    the frame at its far end."""
+
+    type: Literal["revolute", "prismatic"] = "revolute"
+    """What it does: turn, or slide."""
+    alpha: Radians = 0.0
+    """Turn from z of the frame before to z of its own, about its x [rad]."""
+    a: Metres = 0.0
+    """Distance between the two z axes, along x [m]."""
+    d: Metres = 0.0
+    """Distance between the two x axes, along z of the frame before; of a prismatic joint, added to its variable [m]."""
+    theta: Radians = 0.0
+    """Turn between the two x axes; of a revolute joint, added to its variable [rad]."""
+    range: Annotated[list[JointValue], Field(min_length=2, max_length=2)] | None = None
+    """Least and greatest value of the variable, where the stops are; null: none [rad, m]."""
+    speed: JointValue | None = Field(default=None, gt=0, le=1e6)
+    """Largest speed that is asked of it; null: any [rad/s, m/s]."""
+    acceleration: JointValue | None = Field(default=None, gt=0, le=1e9)
+    """Largest acceleration that paths ask of it; null: twice its speed in a second [rad/s², m/s²]."""
+    rotor_inertia: JointValue = Field(default=0.0, ge=0, le=1e6)
+    """Inertia of the motor's rotor seen at the joint: gear ratio squared times its own [kg·m², kg]."""
+    friction: JointFriction = JointFriction()
+    """Friction of the joint."""
+    actuator: Actuator = Actuator()
+    """What drives it."""
+    stop_frequency: Frequency = Field(default=60.0, gt=0, le=1e5)
+    """How stiff its stops are: the frequency at which the arm would swing on them in its starting position; they are
+    damped critically [rad/s]."""
+    water: Submerged = Submerged()
+    """Buoyancy and drag of its link."""
+
+    @model_validator(mode="after")
+    def _range_in_order(self) -> Joint:
+        if self.range is not None and self.range[0] >= self.range[1]:
+            raise Misfits([(("range",), f"{self.range[0]:g} is not below {self.range[1]:g}")])
+        return self
+
+
+class Tool(Strict):
+    """The tool's frame on the last link, and what of it touches the world."""
+
+    position: Vector = Field(default=[0.0, 0.0, 0.0])
+    """Of the tool's point in the last link's frame [m]."""
+    attitude: Annotated[list[Radians], Field(min_length=3, max_length=3)] = Field(default=[0.0, 0.0, 0.0])
+    """Roll, pitch and yaw of the tool's frame in the last link's; yaw first [rad]."""
+    points: list[Vector] = Field(default=[], max_length=32)
+    """Centres of the balls that touch planes, boxes and objects, in the tool's frame [m]."""
+    radius: Metres = Field(default=0.0, ge=0, le=10)
+    """Radius of these balls [m]."""
+    friction: Number = Field(default=0.5, ge=0, le=10)
+    """Coulomb's coefficient of tool and pads; with another surface the geometric mean of both counts."""
+
+
+class Gripper(Strict):
+    """Two jaws that close along the tool's y, with flat pads before its x-z plane."""
+
+    opening: Metres = Field(gt=0, le=10)
+    """Greatest distance between the pads [m]."""
+    force: Newtons = Field(gt=0, le=1e7)
+    """Greatest force of a jaw [N]."""
+    speed: MetresPerSecond = Field(gt=0, le=100)
+    """Greatest speed at which the distance between the pads changes [m/s]."""
+    pads: Annotated[list[Metres], Field(min_length=2, max_length=2)]
+    """Size of a pad along the tool's x and z [m]."""
+    start: Metres | None = Field(default=None, ge=0)
+    """Distance between the pads at the start; null: open [m]."""
+
+    @model_validator(mode="after")
+    def _sizes(self) -> Gripper:
+        found: list[tuple[Path, str]] = []
+        if self.start is not None and self.start > self.opening:
+            found.append((("start",), f"{self.start:g} m is more than the opening of {self.opening:g} m"))
+        found += [(("pads", k), f"{size:g} m; needs more than 0") for k, size in enumerate(self.pads) if size <= 0]
+        if found:
+            raise Misfits(found)
+        return self
+
+
+class ServoGains(Strict):
+    """Gains of each joint, in place of those that follow from the frequency."""
+
+    proportional: list[JointValue] = Field(min_length=1, max_length=32)
+    """Torque per error [N·m/rad, N/m]; of computed torque, acceleration per error [1/s²]."""
+    derivative: list[JointValue] = Field(min_length=1, max_length=32)
+    """Torque per error of speed; of computed torque [1/s]."""
+    integral: list[JointValue] = Field(default=[], max_length=32)
+    """Torque per integrated error; of computed torque [1/s³]; none where it is empty."""
+
+
+class Servo(Strict):
+    """How the arm's own computer turns references into torques, once a step."""
+
+    type: Literal["torque", "pid", "computed-torque"] = "pid"
+    """torque: the torques commanded and nothing else; pid: PID control of each joint, with the model's gravity
+    compensated; computed-torque: the model's whole dynamics linearised away."""
+    frequency: Frequency = Field(default=20.0, gt=0, le=1e5)
+    """Natural frequency of the error's decay: k_p = ω², times the joint's inertia for PID [rad/s]."""
+    damping: Number = Field(default=1.0, ge=0, le=100)
+    """Its damping ratio: k_d = 2 ζ ω."""
+    integral_time: Seconds | None = Field(default=None, gt=0, le=1e6)
+    """k_i = k_p / integral_time; null: no integral part [s]."""
+    gains: ServoGains | None = None
+    """Explicit gains in place of these three."""
+    compensate_friction: bool = False
+    """Add the model's viscous and Coulomb friction at the reference's speed."""
+    knows_payload: bool = True
+    """The model has the payload, and what the gripper holds."""
+    model_scale: Number = Field(default=1.0, gt=0, le=100)
+    """Masses of the model that the servo uses, by the true ones: to see what a wrong model does."""
+
+
+class Arm(Strict):
+    """A robot file of engine `arm`: a chain of joints and links by Denavit and Hartenberg's parameters."""
+
+    engine: Literal["arm"] = "arm"
+    """The engine that it is made for."""
+    description: str = ""
+    """What it is, for people."""
+    source: str = ""
+    """Where its numbers come from, and which are assumptions."""
+    joint: dict[str, Any] = Field(default={})
+    """What all joints have in common; each of `joints` is laid over it."""
+    joints: dict[Name, Joint] = Field(min_length=1, max_length=32)
+    """The joints from the base to the tool, by name, each with its link."""
+    tool: Tool = Tool()
+    """The tool."""
+    gripper: Gripper | None = None
+    """The gripper; null: none."""
+    payload: Body = Body()
+    """What is fixed to the tool, in the tool's frame."""
+    servo: Servo = Servo()
+    """How references become torques."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _common_joint(cls, data: Any) -> Any:
+        return with_common_parts(data)
+
+    @model_validator(mode="after")
+    def _gains_fit(self) -> Arm:
+        found: list[tuple[Path, str]] = []
+        count = len(self.joints)
+        if (gains := self.servo.gains) is not None:
+            for key in ("proportional", "derivative", "integral"):
+                if (given := len(getattr(gains, key))) not in (count, 0):
+                    found.append((("servo", "gains", key), f"{given} numbers for {count} joints"))
+        for name in self.joints:
+            if name in ("tool", "gripper"):
+                found.append((("joints", name), f"{name!r} is a part of every arm; choose another name"))
+        if found:
+            raise Misfits(found)
+        return self
+
+
+class PlacedArm(Arm):
+    """An arm in a scenario: a robot file by `extends`, changed where the scenario says so, and put somewhere."""
+
+    pose: Pose6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    """Of the base: x, y, z [m], roll, pitch, yaw [rad]."""
+    start: list[JointValue] | None = None
+    """Joint variables at the start; null: 0, or the end of the range that is nearest to it [rad, m]."""
+    start_speed: list[JointValue] | None = None
+    """Joint speeds at the start; null: at rest [rad/s, m/s]."""
+
+    @model_validator(mode="after")
+    def _start_fits(self) -> PlacedArm:
+        found: list[tuple[Path, str]] = []
+        for key in ("start", "start_speed"):
+            values = getattr(self, key)
+            if values is not None and len(values) != len(self.joints):
+                found.append(((key,), f"{len(values)} numbers for {len(self.joints)} joints"))
+        if self.start is not None and not found:
+            for k, (value, (name, joint)) in enumerate(zip(self.start, self.joints.items(), strict=True)):
+                if joint.range is not None and not joint.range[0] <= value <= joint.range[1]:
+                    low, high = joint.range
+                    found.append((("start", k), f"{value:g} is outside the range of {name}, {low:g} to {high:g}"))
+        if found:
+            raise Misfits(found)
+        return self
+
+    @property
+    def start_joints(self) -> list[float]:
+        if self.start is not None:
+            return list(self.start)
+        ranges = [joint.range or [-pi, pi] for joint in self.joints.values()]
+        return [min(max(0.0, low), high) for low, high in ranges]
+
+
+class ArmTime(TimeSettings):
+    method: Literal["rk4", "semi-implicit"] = "rk4"
+    """rk4: Runge-Kutta of fourth order, the torques held within a step; semi-implicit: Euler's method with the new
+    velocities, a fourth of the work."""
+    forward_dynamics: Literal["composite-body", "newton-euler"] = "composite-body"
+    """Walker and Orin's method 3, or their method 1; both give the same accelerations, the first sooner."""
+
+
+class ArmScenario(ScenarioBase):
+    """Serial arms."""
+
+    engine: Literal["arm"]
+    """What moves the robots."""
+    time: ArmTime = ArmTime()
+    """How time passes."""
+    world: ArmWorld = ArmWorld()
+    """Gravity, water, and what the tools meet."""
+    robots: dict[Name, PlacedArm] = Field(min_length=1, max_length=100)
+    """The arms by name: each with `extends` and changes, or with all of its parts."""
+    controllers: dict[Name, ArmController] = Field(default={})
+    """What moves the arms, by name."""
+    links: ArmLinks = ArmLinks()
+    """How masters and viewers reach the run, with `botz run --serve`."""
+
+    @model_validator(mode="after")
+    def _names_are_free(self) -> ArmScenario:
+        found: list[tuple[Path, str]] = []
+        for name in self.robots:
+            if name in RESERVED or name in self.world.objects:
+                found.append((("robots", name), f"{name!r} is the name of something else here; choose another"))
+        link = self.links.teleoperation
+        if link is not None and link.robot is not None and link.robot not in self.robots:
+            found.append((("links", "teleoperation", "robot"), f"no robot {link.robot!r}"))
+        if found:
+            raise Misfits(found)
+        return self
