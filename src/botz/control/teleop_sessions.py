@@ -38,7 +38,7 @@ class Sessions:
         """When its last message came [s]."""
 
     def greet(self, hello: Hello, sender: str, t: float, token: str) -> str:
-        """The session for a master: `token`, or, where it asks again before it has said anything, the same as before."""
+        """The session for a master: `token`, or where it asks again before it has said anything, the same as before."""
         for one in self.greeted:
             if one["sender"] == sender and one["nonce"] == hello.nonce and one["number"] < 0:
                 return str(one["session"])

@@ -53,7 +53,8 @@ class Slave:
 
     state = (
         "mode", "wish", "clutch", "stopped", "stop_held", "opening", "anchored", "master_anchor", "slave_anchor",
-        "reference", "speed", "target", "moved_at", "interval", "last_number", "last_time", "answers", "limits", "counts",
+        "reference", "speed", "target", "moved_at", "interval", "last_number", "last_time", "answers", "limits",
+        "counts",
     )  # fmt: skip
 
     def __init__(self, arm: SerialArm, settings: Teleoperation, *, name: str = "arm", period: float = 0.01):

@@ -88,9 +88,14 @@ class Teleoperated:
         return int(self._rng.integers(LARGEST_NUMBER))
 
     def snapshot(self) -> dict[str, Any]:
-        parts = {"slave": self.slave, "master": self.master, "to_slave": self.to_slave, "to_master": self.to_master}
-        saved: dict[str, Any] = {name: part.snapshot() for name, part in parts.items()}
-        return saved | {"messages": self.messages, "next_hello": self.next_hello}
+        return {
+            "slave": self.slave.snapshot(),
+            "master": self.master.snapshot(),
+            "to_slave": self.to_slave.snapshot(),
+            "to_master": self.to_master.snapshot(),
+            "messages": self.messages,
+            "next_hello": self.next_hello,
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.slave.restore(saved["slave"])

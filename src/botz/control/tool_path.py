@@ -1,16 +1,17 @@
-"""Paths of a tool along lines and arcs, turned into paths of the joints on one branch of inverse kinematics."""
+"""Paths of a tool along its course, turned into paths of the joints on one branch of inverse kinematics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from math import acos, atan2, pi, sqrt
+from math import pi, sqrt
 
 import numpy as np
 
-from botz.control.joint_path import SLACK, JointPath, Limits, rounded_up, too_much
+from botz.control.joint_path import SLACK, JointPath, Limits, Moment, rounded_up, too_much
+from botz.control.tool_course import Course
 from botz.engines.serial_arm import SerialArm
 from botz.errors import InputError, Problem
+from botz.physics.dh import REVOLUTE
 
 STRAY = 1e-6
 """How far the tool may be from its course between two points that were solved [m, rad]."""
@@ -22,122 +23,106 @@ FINEST = 2.0**-22
 """Pieces of a course are not cut below this share: what still does not fit is no path."""
 MOST_PIECES = 20_000
 SINGULAR = 1e-6
-"""Smallest singular value of the Jacobian by the largest, with turns counted by the arm's reach, below which an arm is
-taken as singular."""
+"""Smallest singular value of the Jacobian by the largest, turns counted by the arm's reach, at which an arm is taken as
+singular."""
+NEARLY_SINGULAR = 1e-2
+"""The same, where the reason is looked for why a path does not go on."""
 RAMPS = np.linspace(0.1, 0.5, 9)
 """Shares of the time for speeding up, and the same for slowing down, that are tried."""
+MOMENTS = np.linspace(0.0, 1.0, 801)
+"""Shares of the time at which they are judged."""
 SLOWEST = 50.0
-"""How many times slower than asked for a tool may go because of its joints, where no duration is given."""
+"""How many times the usual demand on the joints a single place of a course may ask, where no duration is given."""
 
 
-# --- courses ---------------------------------------------------------------------------------------------------------
+def tool_path(
+    arm: SerialArm, course: Course, start: np.ndarray, *, speed: float, turn_rate: float, duration: float | None = None
+) -> JointPath:
+    """The joints from `start` along the course in time, from rest to rest: the tool's speed rises smoothly, stays, and
+    falls. As fast as `speed`, `turn_rate` and the joints' limits allow, or in `duration`; InputError where that is
+    shorter, or where the course cannot be followed."""
+    start = np.asarray(start, dtype=float)
+    if course.length < 1e-9 and course.angle < 1e-9:
+        return JointPath.hold(start, duration or 0.0)
+    limits = Limits.of(arm)
+    by_share = follow(arm, course, start)
+    needed = [_needed(by_share, course, limits, speed, turn_rate, ramp) for ramp in RAMPS]
+    ramp = float(RAMPS[int(np.argmin(needed))])
+
+    def sample(t: np.ndarray) -> Moment:
+        return _composed(by_share, *smooth_trapezoid(ramp, t))
+
+    nodes = np.concatenate([ramp * np.linspace(0.0, 1.0, 9), np.linspace(ramp, 1.0 - ramp, PIECES),
+                            1.0 - ramp * np.linspace(1.0, 0.0, 9)])  # fmt: skip
+    path = _refined(np.unique(nodes), sample, lambda t: course.poses(smooth_trapezoid(ramp, t)[0]), arm, STRAY)
+    if isinstance(path, float):
+        raise _no_path(arm, course, start, float(smooth_trapezoid(ramp, np.array([path]))[0][0]))
+    by_tool = max(course.length / speed, course.angle / turn_rate) / (1.0 - ramp)
+    by_joints = path.demand(limits)
+    least = max(by_tool, float(by_joints.max()))
+    if duration is None:
+        _refuse_crawling(course, by_share, path, limits, max(by_tool, 1e-12), ramp)
+        return path.stretched(least)
+    if duration < least * (1.0 - SLACK):
+        why = _tool_demand(course, speed, turn_rate, duration * (1.0 - ramp))
+        if by_joints.max() > by_tool:
+            why = too_much(path, limits, int(by_joints.max(axis=0).argmax()), duration)
+        text = f"{duration:g} s are too short: {why}; the least is {rounded_up(least):g} s"
+        raise InputError(Problem(text, key="duration"))
+    return path.stretched(duration)
 
 
-@dataclass(frozen=True)
-class Course:
-    """Where the tool goes, by the share s of its way: a straight line, and one turn about a fixed axis."""
-
-    start: np.ndarray
-    """The tool's pose (4, 4)."""
-    end: np.ndarray
-    axis: np.ndarray
-    """About which it turns, in the world."""
-    angle: float
-    """By which it turns [rad]."""
-    length: float
-    """Of its way [m]."""
-
-    def points(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Places and their first and second derivatives by s: (N, 3) each."""
-        way = self.end[:3, 3] - self.start[:3, 3]
-        still = np.zeros((len(s), 3))
-        return self.start[:3, 3] + s[:, None] * way, still + way, still
-
-    def poses(self, s: np.ndarray) -> np.ndarray:
-        found = np.zeros((len(s), 4, 4))
-        found[:, :3, :3] = turns(self.axis, self.angle * s) @ self.start[:3, :3]
-        found[:, :3, 3] = self.points(s)[0]
-        found[:, 3, 3] = 1.0
-        return found
-
-    def rates(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Velocity and angular velocity by s, and their derivatives: (N, 6) each."""
-        _, first, second = self.points(s)
-        turn = np.broadcast_to(self.angle * self.axis, first.shape)
-        return np.hstack([first, turn]), np.hstack([second, np.zeros_like(second)])
+# --- time along a course ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Arc(Course):
-    """A circle's arc, and one turn about a fixed axis."""
-
-    centre: np.ndarray
-    first: np.ndarray
-    """From the centre to the start [m]."""
-    second: np.ndarray
-    """As long, a right angle further on."""
-    sweep: float
-    """Angle of the arc [rad]."""
-
-    def points(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        phase = (self.sweep * s)[:, None]
-        out = np.cos(phase) * self.first + np.sin(phase) * self.second
-        along = np.cos(phase) * self.second - np.sin(phase) * self.first
-        return self.centre + out, self.sweep * along, -(self.sweep**2) * out
+def smooth_trapezoid(ramp: float, t: np.ndarray) -> Moment:
+    """Share of the way and its first and second derivatives by the share t of the time: a speed that rises by
+    3 x² − 2 x³ over `ramp`, stays at 1/(1 − ramp), and falls likewise. The acceleration is continuous, and 0 at the
+    ends."""
+    top = 1.0 / (1.0 - ramp)
+    t = np.asarray(t, dtype=float)
+    late = t > 0.5
+    early = np.where(late, 1.0 - t, t)
+    x = np.minimum(early / ramp, 1.0)
+    s = top * (ramp * x**3 * (1.0 - 0.5 * x) + np.maximum(early - ramp, 0.0))
+    second = 6.0 * top / ramp * x * (1.0 - x)
+    return np.where(late, 1.0 - s, s), top * x * x * (3.0 - 2.0 * x), np.where(late, -second, second)
 
 
-def line(start: np.ndarray, end: np.ndarray) -> Course:
-    axis, angle = turn_between(start[:3, :3], end[:3, :3])
-    return Course(start, end, axis, angle, float(np.linalg.norm(end[:3, 3] - start[:3, 3])))
+def _composed(by_share: JointPath, s: np.ndarray, s1: np.ndarray, s2: np.ndarray) -> Moment:
+    q, first, second = by_share.sampled(np.clip(s, 0.0, 1.0))
+    return q, first * s1[:, None], second * s1[:, None] ** 2 + first * s2[:, None]
 
 
-def arc(start: np.ndarray, through: np.ndarray, end: np.ndarray) -> Arc:
-    """Along the circle through three points, from the first by the second to the third."""
-    a, b = np.asarray(through, dtype=float) - start[:3, 3], end[:3, 3] - start[:3, 3]
-    normal = np.cross(a, b)
-    if np.linalg.norm(b) < 1e-9:
-        raise InputError(Problem("start and end are one point: go round a circle by two arcs", key="pose"))
-    if np.linalg.norm(normal) < 1e-6 * np.linalg.norm(a) * np.linalg.norm(b) or np.linalg.norm(a) < 1e-9:
-        message = "start, this point and end lie on a straight line: no circle goes through them; use a line"
-        raise InputError(Problem(message, key="through"))
-    # The centre seen from the start: as far from all three.
-    to_centre = np.cross(b @ b * a - a @ a * b, normal) / (2.0 * normal @ normal) * -1.0
-    first = -to_centre
-    second = np.cross(normal / np.linalg.norm(normal), first)
-    last = b - to_centre
-    sweep = atan2(float(last @ second), float(last @ first)) % (2.0 * pi)
-    axis, angle = turn_between(start[:3, :3], end[:3, :3])
-    centre = start[:3, 3] + to_centre
-    return Arc(start, end, axis, angle, float(np.linalg.norm(first)) * sweep, centre, first, second, sweep)
+def _needed(by_share: JointPath, course: Course, limits: Limits, speed: float, turn_rate: float, ramp: float) -> float:
+    """Least duration with this share of ramps."""
+    _, v, a = _composed(by_share, *smooth_trapezoid(ramp, MOMENTS))
+    by_joints = max((np.abs(v) / limits.speed).max(), np.sqrt((np.abs(a) / limits.acceleration).max()))
+    return max(max(course.length / speed, course.angle / turn_rate) / (1.0 - ramp), float(by_joints))
 
 
-def turn_between(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, float]:
-    """Axis in the world and angle, at most π, of the shortest turn from one rotation matrix to another."""
-    r = other @ one.T
-    # Of the quaternion's four parts the largest is divided by: no cancellation near 0 and near π.
-    squares = np.array([1.0 + r.trace(), *(1.0 + 2.0 * r[k, k] - r.trace() for k in range(3))])
-    skew = np.array([r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]])
-    k = int(squares.argmax())
-    quat_wxyz = np.empty(4)
-    if k == 0:
-        quat_wxyz[0], quat_wxyz[1:] = squares[0], skew
-    else:
-        i = k - 1
-        quat_wxyz[0], quat_wxyz[1:] = skew[i], r[i] + r[:, i]
-        quat_wxyz[k] = squares[k]
-    w, v = quat_wxyz[0], quat_wxyz[1:]
-    if w < 0.0:
-        w, v = -w, -v
-    size = float(np.linalg.norm(v))
-    angle = 2.0 * atan2(size, float(w))
-    return (v / size, angle) if angle > 1e-12 else (np.array([0.0, 0.0, 1.0]), 0.0)
+def _tool_demand(course: Course, speed: float, turn_rate: float, time: float) -> str:
+    if course.length / speed >= course.angle / turn_rate:
+        return f"the tool would need {course.length / time:.4g} m/s, its 'speed' is {speed:.4g} m/s"
+    return f"the tool would need {course.angle / time:.4g} rad/s, its 'turn_rate' is {turn_rate:.4g} rad/s"
 
 
-def turns(axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Rodrigues' formula: rotation matrices (N, 3, 3)."""
-    x, y, z = axis
-    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angles)[:, None, None] * k + (1.0 - np.cos(angles))[:, None, None] * (k @ k)
+def _refuse_crawling(
+    course: Course, by_share: JointPath, path: JointPath, limits: Limits, by_tool: float, ramp: float
+) -> None:
+    """Beside a singularity a joint has to race while the tool hardly moves: a whole course that creeps because of one
+    such place is not what anyone wants, unless they say how long it may take."""
+    demand = path.demand(limits)
+    usual = float(np.median((np.abs(by_share.sampled(MOMENTS)[1]) / limits.speed).max(axis=1)))
+    if demand.max() <= SLOWEST * max(by_tool, usual):
+        return
+    k, i = np.unravel_index(int(demand.argmax()), demand.shape)
+    s = float(smooth_trapezoid(ramp, np.array([0.5 * (path.times[k] + path.times[k + 1])]))[0][0])
+    raise InputError(Problem(
+        f"{place(course, s)} the path passes too near a singularity: because of joint {limits.names[int(i)]!r} it "
+        f"would take {rounded_up(float(demand.max())):g} s instead of {by_tool:.3g} s; keep away, or give 'duration'",
+        key="pose",
+    ))  # fmt: skip
 
 
 # --- joints along a course -------------------------------------------------------------------------------------------
@@ -146,14 +131,13 @@ def turns(axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
 def follow(arm: SerialArm, course: Course, start: np.ndarray) -> JointPath:
     """The joints by the share of the course, from `start` on the branch that it is on, the tool on its course within
     STRAY; InputError where there is no such path, with the place and the reason."""
-    grid = np.linspace(0.0, 1.0, PIECES + 1)
-    _refuse_singular(arm, course, start, 0.0)
+    _refuse_singular_start(arm, start)
 
-    def sample(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sample(s: np.ndarray) -> Moment:
         q = _tracked(arm, course, s, start)
         return q, *joint_rates(arm, q, *course.rates(s))
 
-    path = _refined(grid, sample, lambda s: course.poses(s), arm, 0.3 * STRAY)
+    path = _refined(np.linspace(0.0, 1.0, PIECES + 1), sample, course.poses, arm, 0.3 * STRAY)
     if isinstance(path, float):
         raise _no_path(arm, course, start, path)
     return _within_range(arm, course, path)
@@ -200,15 +184,15 @@ def _tracked(arm: SerialArm, course: Course, s: np.ndarray, start: np.ndarray) -
             candidates = _near(arm, found.joints, q[k - 1])
             q[k] = candidates[np.abs(candidates - q[k - 1]).max(axis=1).argmin()]
         return q
-    found = arm.inverse_many(poses, present=start, limits=False)
-    if not found.counts[1:].all():
-        k = 1 + int((found.counts[1:] == 0).argmax())
+    every = arm.inverse_many(poses, present=start, limits=False)
+    if not every.counts[1:].all():
+        k = 1 + int((every.counts[1:] == 0).argmax())
         raise _out_of_reach(arm, course, s[k - 1], s[k])
-    side = np.sign(_determinants(arm, found.joints.reshape(-1, arm.n))).reshape(found.codes.shape)
+    side = np.sign(_determinants(arm, every.joints.reshape(-1, arm.n))).reshape(every.codes.shape)
     own = np.sign(_determinants(arm, start[None]))[0]
     for k in range(1, len(s)):
-        count = int(found.counts[k])
-        candidates = _near(arm, found.joints[k, :count], q[k - 1])
+        count = int(every.counts[k])
+        candidates = _near(arm, every.joints[k, :count], q[k - 1])
         far = np.abs(candidates - q[k - 1]).max(axis=1)
         far[side[k, :count] != own] += 1e3
         q[k] = candidates[far.argmin()]
@@ -217,7 +201,7 @@ def _tracked(arm: SerialArm, course: Course, s: np.ndarray, start: np.ndarray) -
 
 def _near(arm: SerialArm, candidates: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The same directions of revolute joints, whole turns away, nearest to `q`."""
-    turn = np.where(arm.links["kind"] == 0, 2.0 * pi, np.inf)
+    turn = np.where(arm.links["kind"] == REVOLUTE, 2.0 * pi, np.inf)
     return candidates - np.where(np.isfinite(turn), 2.0 * pi, 0.0) * np.round((candidates - q) / turn)
 
 
@@ -228,7 +212,7 @@ def _determinants(arm: SerialArm, q: np.ndarray) -> np.ndarray:
 
 def _refined(
     nodes: np.ndarray,
-    sample: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]],
+    sample: Callable[[np.ndarray], Moment],
     poses: Callable[[np.ndarray], np.ndarray],
     arm: SerialArm,
     stray: float,
@@ -237,9 +221,11 @@ def _refined(
     that does not come to an end, the place."""
     shortest = FINEST * (nodes[-1] - nodes[0])
     while True:
-        path = JointPath.hermite(nodes, *sample(nodes))
-        inner = (nodes[:-1, None] + path.lengths[:, None] * INNER).ravel()
-        off = apart(arm.forward(path.sampled(inner)[0]), poses(inner)).reshape(-1, len(INNER)).max(axis=1)
+        # Rates at a singularity may be beyond all numbers; such a piece does not fit.
+        with np.errstate(over="ignore", invalid="ignore"):
+            path = JointPath.hermite(nodes, *sample(nodes))
+            inner = (nodes[:-1, None] + path.lengths[:, None] * INNER).ravel()
+            off = apart(arm.forward(path.sampled(inner)[0]), poses(inner)).reshape(-1, len(INNER)).max(axis=1)
         bad = np.flatnonzero(~(off <= stray))
         if not len(bad):
             return path
@@ -254,3 +240,90 @@ def apart(poses: np.ndarray, others: np.ndarray) -> np.ndarray:
     difference = poses - others
     distance = np.linalg.norm(difference[:, :3, 3], axis=1)
     return np.maximum(distance, np.linalg.norm(difference[:, :3, :3], axis=(1, 2)) / sqrt(2.0))
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
+
+
+def place(course: Course, s: float) -> str:
+    x, y, z = course.points(np.array([s]))[0][0]
+    return f"at {100.0 * s:.3g} % of the way, at ({x:.3f}, {y:.3f}, {z:.3f}),"
+
+
+def unreachable(arm: SerialArm, pose: np.ndarray, present: np.ndarray) -> str:
+    """Why a pose without solutions has none."""
+    found = arm.inverse(pose, present=present, limits=False)
+    if not found:
+        return found.status
+    return f"outside {outside_of(Limits.of(arm), found.best)}"
+
+
+def outside_of(limits: Limits, q: np.ndarray) -> str:
+    """The range of the joint that is furthest outside it."""
+    i = int(np.maximum(limits.lower - q, q - limits.upper).argmax())
+    low, high, unit = limits.lower[i], limits.upper[i], limits.units[i]
+    return f"the range of joint {limits.names[i]!r}, {low:.4g} to {high:.4g} {unit} (needs {q[i]:.4g} {unit})"
+
+
+def _out_of_reach(arm: SerialArm, course: Course, good: float, bad: float) -> InputError:
+    for _ in range(40):
+        middle = 0.5 * (good + bad)
+        if arm.inverse(course.poses(np.array([middle]))[0], limits=False):
+            good = middle
+        else:
+            bad = middle
+    status = arm.inverse(course.poses(np.array([bad]))[0], limits=False).status
+    return InputError(Problem(f"{place(course, bad)} the path leaves the workspace: {status}", key="pose"))
+
+
+def _within_range(arm: SerialArm, course: Course, path: JointPath) -> JointPath:
+    limits = Limits.of(arm)
+    low, high = path.extent()
+    if (low >= limits.lower - SLACK).all() and (high <= limits.upper + SLACK).all():
+        return path
+    s = np.union1d(np.linspace(0.0, 1.0, 20 * PIECES + 1), path.times)
+    q = path.sampled(s)[0]
+    out = np.flatnonzero(~arm.within(q, 1e-6))
+    if not len(out):
+        return path
+    k = int(out[0])
+    # Where it leaves a range it is only just outside: what it needs at most is said.
+    i = int(np.maximum(limits.lower - q[k], q[k] - limits.upper).argmax())
+    worst = q[k].copy()
+    worst[i] = low[i] if q[k, i] < limits.lower[i] else high[i]
+    text = f"{place(course, float(s[k]))} the path leaves {outside_of(limits, worst)}"
+    others = arm.inverse(course.poses(s[k : k + 1])[0], present=q[k])
+    if others:
+        turned = np.abs(_near(arm, others.joints, q[k]) - q[k]).max(axis=1).min() < 1e-6
+        branch = f" ({others.branches[0]})" if others.branches[0] else ""
+        way = "a joint a whole turn back" if turned else f"another branch{branch}"
+        text += f"; only {way} reaches it, and the tool would have to stop and change over by a joint move"
+    raise InputError(Problem(text, key="pose"))
+
+
+def _weakness(arm: SerialArm, q: np.ndarray) -> tuple[float, str]:
+    """How near a position is to a singularity, as the Jacobian's smallest singular value by its largest, and the joint
+    that would race there."""
+    reach = max(float(np.abs(arm.links["a"]).sum() + np.abs(arm.links["d"]).sum()), 1e-9)
+    _, sizes, right = np.linalg.svd(np.array([1.0, 1.0, 1.0, reach, reach, reach])[:, None] * arm.jacobian(q))
+    least = min(6, arm.n) - 1
+    return float(sizes[least] / sizes[0]), arm.names[int(np.abs(right[least]).argmax())]
+
+
+def _refuse_singular_start(arm: SerialArm, q: np.ndarray) -> None:
+    share, joint = _weakness(arm, q)
+    if share < SINGULAR:
+        text = f"the arm is singular where this begins (joint {joint!r}): leave that position by a joint move first"
+        raise InputError(Problem(text, key="pose"))
+
+
+def _no_path(arm: SerialArm, course: Course, start: np.ndarray, s: float) -> InputError:
+    """Why no cutting made the pieces fit at s: a singularity there, or solutions that do not hang together."""
+    found = arm.inverse(course.poses(np.array([s]))[0], present=start, limits=False)
+    weakest = min((_weakness(arm, q) for q in found.joints), default=(1.0, ""))
+    if weakest[0] < NEARLY_SINGULAR:
+        names = f", {', '.join(found.singular)}" if found.singular else ""
+        why = f"passes a singularity (joint {weakest[1]!r}{names}): the joints would have to jump to another branch"
+        return InputError(Problem(f"{place(course, s)} the path {why}; go round it, or use a joint move", key="pose"))
+    text = f"{place(course, s)} the joints would have to jump to another branch; use a joint move"
+    return InputError(Problem(text, key="pose"))

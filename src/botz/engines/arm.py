@@ -103,22 +103,24 @@ class ArmEngine(Engine):
                 if frequency * self.dt > 0.5:
                     message = f"{frequency:g} rad/s is too fast for steps of {self.dt:g} s; at most {0.5 / self.dt:g}"
                     problems.append(Problem(message, key=key))
-        grips = any(robot.gripper is not None for robot in self.scenario.robots.values())
-        touched = 2 * layout.PAD_POINTS if grips else layout.CORNERS
+        # All points that can hold an object at once: two pads are as stiff as its eight corners.
+        contact, points = world.contact, float(layout.CORNERS)
+        felt = [float(unit.mass) for unit in self.records.units if unit.touches]
         for name, thing in world.objects.items():
-            # All of them at once, on the object's smallest inertia: ω² = n k / m, and its dampers n c / m.
-            stiff = touched * world.contact.stiffness * self.dt**2 / thing.mass
-            damped = touched * world.contact.damping * sqrt(world.contact.stiffness / thing.mass) * self.dt
-            if stiff + damped > 2.0:
-                most = world.contact.stiffness
-                while (
-                    touched * self.dt * (self.dt * most / thing.mass + world.contact.damping * sqrt(most / thing.mass))
-                    > 2
-                ):
+            mass = min([thing.mass, *(thing.mass * own / (thing.mass + own) for own in felt)])
+
+            def load(stiffness: float, mass: float = mass) -> float:
+                """Of the step: n k h²/m of the springs and n c h/m of the dampers, c = ζ √(k m)."""
+                root = sqrt(stiffness / mass)
+                return points * self.dt * root * (self.dt * root + contact.damping)
+
+            if load(contact.stiffness) > 2.0:
+                most = contact.stiffness
+                while load(most) > 2.0:
                     most *= 0.9
                 message = (
-                    f"{world.contact.stiffness:g} N/m is too stiff for {name} of {thing.mass:g} kg in steps of "
-                    f"{self.dt:g} s; at most {most:.2g} N/m, or a shorter time.step"
+                    f"{contact.stiffness:g} N/m is too stiff for {name} of {thing.mass:g} kg in steps of {self.dt:g} s; "
+                    f"at most {most:.2g} N/m, or a shorter time.step"
                 )
                 problems.append(Problem(message, key="world.contact.stiffness"))
         if problems:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from botz.engines.arm_units import CORNERS, PAD_POINTS
+from botz.engines.arm_units import CORNERS, PAD_POINTS, PAD_SHARE
 from botz.frames import compiled, cross, dot, rotation_of
 from botz.physics.box_contact import ball_in_box
 from botz.physics.dh import REVOLUTE, add_force, combined, joint_axis
@@ -16,6 +16,17 @@ from botz.physics.penalty import penalty_force
 
 HELD = 1.0
 """Force of each pad from which an object between them counts as held [N]."""
+
+
+@compiled
+def damping_between(world, one, other):
+    """c = ζ √(k m) of a point between two masses, 0 where one does not move: with it, a body on four points is damped by
+    the ratio ζ. m is what the two swing against each other with."""
+    if one == 0.0 or other == 0.0:
+        mass = one + other
+    else:
+        mass = one * other / (one + other)
+    return world[5] * sqrt(world[3] * mass)
 
 
 @compiled
@@ -109,7 +120,7 @@ def world_to_base(arm, x, y, z):
 @compiled
 def press_tool(
     # parameters
-    arm, unit, links, points, planes, boxes, stiffness,
+    arm, unit, links, points, planes, boxes, world,
     # state in
     frames, qd, poses, axes, dt,
     # out: friction, loads on the boxes, joint torques; -> next place among the bristles
@@ -129,6 +140,7 @@ def press_tool(
     wx, wy, wz = base_to_world(arm, wx, wy, wz)
     sum_fx = sum_fy = sum_fz = sum_mx = sum_my = sum_mz = 0.0
     left = right = 0.0
+    grip = damper = 0.0
     left_box = right_box = -1
     touching = unit.points + (2 * PAD_POINTS if unit.gripper else 0)
     surfaces = len(planes) + len(boxes)
@@ -136,19 +148,19 @@ def press_tool(
         at = slot + s * touching
         if s < len(planes):
             far = dot(planes[s].nx, planes[s].ny, planes[s].nz, px, py, pz) - planes[s].offset > unit.reach
-            friction, damping = sqrt(unit.friction * planes[s].friction), unit.damping
+            friction, damping = sqrt(unit.friction * planes[s].friction), damping_between(world, unit.mass, 0.0)
         else:
             b = s - len(planes)
             box = boxes[b]
             dx, dy, dz = px - poses[b, 0], py - poses[b, 1], pz - poses[b, 2]
             far = dx * dx + dy * dy + dz * dz > (unit.reach + box.radius) ** 2
             friction = sqrt(unit.friction * box.friction)
-            damping = min(unit.damping, box.damping) if box.mass > 0.0 else unit.damping
+            damping = damping_between(world, unit.mass, box.mass)
         if far:
             continue
         for k in range(touching):
             pad = k - unit.points
-            jaw = 0.0
+            jaw, share = 0.0, 1.0
             if pad < 0:
                 x, y, z = points[k, 0], points[k, 1], points[k, 2]
                 radius = unit.radius
@@ -157,7 +169,7 @@ def press_tool(
                 place = pad % PAD_POINTS
                 x, z = (place % 3 - 1) * unit.pad_x, (place // 3 - 1) * unit.pad_z
                 y = 0.5 * jaw * unit.opening
-                radius = 0.0
+                radius, share = 0.0, PAD_SHARE
             rx, ry, rz = combined(ax, ay, az, bx, by, bz, cx, cy, cz, x, y, z)
             tx, ty, tz = cross(wx, wy, wz, rx, ry, rz)
             slide = 0.5 * jaw * unit.jaw_rate
@@ -165,19 +177,21 @@ def press_tool(
             x, y, z = px + rx, py + ry, pz + rz
             if s < len(planes):
                 fx, fy, fz = press_on_plane(
-                    planes[s], bristles[at + k], stiffness, damping, friction, x, y, z, radius, tx, ty, tz, dt
-                )
+                    planes[s], bristles[at + k], share * world[3], share * damping, friction, x, y, z, radius, tx, ty, tz,
+                    dt,
+                )  # fmt: skip
             else:
                 b = s - len(planes)
                 fx, fy, fz = press_on_box(
-                    boxes[b], poses[b], axes[b], loads[b], bristles[at + k], stiffness, damping, friction, x, y, z,
-                    radius, tx, ty, tz, dt,
+                    boxes[b], poses[b], axes[b], loads[b], bristles[at + k], share * world[3], share * damping,
+                    friction, x, y, z, radius, tx, ty, tz, dt,
                 )  # fmt: skip
             sum_fx, sum_fy, sum_fz = sum_fx + fx, sum_fy + fy, sum_fz + fz
             tx, ty, tz = cross(rx, ry, rz, fx, fy, fz)
             sum_mx, sum_my, sum_mz = sum_mx + tx, sum_my + ty, sum_mz + tz
             pushed = jaw * dot(fx, fy, fz, bx, by, bz)
             if pushed > 0.0 and s >= len(planes):
+                grip, damper = grip + 0.5, damping
                 if jaw < 0.0:
                     left, left_box = left + pushed, s - len(planes)
                 else:
@@ -189,6 +203,7 @@ def press_tool(
     if dt > 0.0:
         unit.fx, unit.fy, unit.fz, unit.mx, unit.my, unit.mz = sum_fx, sum_fy, sum_fz, sum_mx, sum_my, sum_mz
         unit.squeeze = 0.5 * (left + right)
+        unit.grip, unit.damper = grip, damper
         both = left > HELD and right > HELD and left_box == right_box
         unit.held = left_box + 1.0 if both and boxes[left_box].mass > 0.0 else 0.0
     return slot + surfaces * touching
@@ -215,47 +230,45 @@ def load_corner(load, rx, ry, rz, fx, fy, fz):
 
 
 @compiled
-def corners_on_plane(plane, box, pose, axes, stiffness, bristles, slot, load, dt):
-    friction = sqrt(plane.friction * box.friction)
+def corners_on_plane(plane, box, pose, axes, world, bristles, slot, load, dt):
+    friction, damping = sqrt(plane.friction * box.friction), damping_between(world, box.mass, 0.0)
     for k in range(CORNERS):
         rx, ry, rz, vx, vy, vz = corner_of(box, pose, axes, k)
         fx, fy, fz = press_on_plane(
-            plane, bristles[slot + k], stiffness, box.damping, friction, pose[0] + rx, pose[1] + ry, pose[2] + rz,
+            plane, bristles[slot + k], world[3], damping, friction, pose[0] + rx, pose[1] + ry, pose[2] + rz,
             0.0, vx, vy, vz, dt,
         )  # fmt: skip
         load_corner(load, rx, ry, rz, fx, fy, fz)
 
 
 @compiled
-def corners_in_box(boxes, poses, axes, a, b, stiffness, bristles, slot, loads, dt):
+def corners_in_box(boxes, poses, axes, a, b, world, bristles, slot, loads, dt):
     """The corners of box a in box b."""
     friction = sqrt(boxes[a].friction * boxes[b].friction)
-    damping = boxes[a].damping
-    if damping == 0.0 or (boxes[b].damping > 0.0 and boxes[b].damping < damping):
-        damping = boxes[b].damping
+    damping = damping_between(world, boxes[a].mass, boxes[b].mass)
     for k in range(CORNERS):
         rx, ry, rz, vx, vy, vz = corner_of(boxes[a], poses[a], axes[a], k)
         x, y, z = poses[a, 0] + rx, poses[a, 1] + ry, poses[a, 2] + rz
         fx, fy, fz = press_on_box(
-            boxes[b], poses[b], axes[b], loads[b], bristles[slot + k], stiffness, damping, friction, x, y, z, 0.0,
+            boxes[b], poses[b], axes[b], loads[b], bristles[slot + k], world[3], damping, friction, x, y, z, 0.0,
             vx, vy, vz, dt,
         )  # fmt: skip
         load_corner(loads[a], rx, ry, rz, fx, fy, fz)
 
 
 @compiled
-def press_objects(planes, boxes, first, stiffness, poses, axes, dt, bristles, slot, loads):
+def press_objects(planes, boxes, first, world, poses, axes, dt, bristles, slot, loads):
     """Objects (the boxes from `first` on) on planes, on fixed boxes and on each other: corners of each in the other."""
     for b in range(first, len(boxes)):
         box, pose = boxes[b], poses[b]
         for p in range(len(planes)):
             height = dot(planes[p].nx, planes[p].ny, planes[p].nz, pose[0], pose[1], pose[2]) - planes[p].offset
             if height < box.radius:
-                corners_on_plane(planes[p], box, pose, axes[b], stiffness, bristles, slot, loads[b], dt)
+                corners_on_plane(planes[p], box, pose, axes[b], world, bristles, slot, loads[b], dt)
             slot += CORNERS
         for other in range(b):
             dx, dy, dz = pose[0] - poses[other, 0], pose[1] - poses[other, 1], pose[2] - poses[other, 2]
             if dx * dx + dy * dy + dz * dz < (box.radius + boxes[other].radius) ** 2:
-                corners_in_box(boxes, poses, axes, b, other, stiffness, bristles, slot, loads, dt)
-                corners_in_box(boxes, poses, axes, other, b, stiffness, bristles, slot + CORNERS, loads, dt)
+                corners_in_box(boxes, poses, axes, b, other, world, bristles, slot, loads, dt)
+                corners_in_box(boxes, poses, axes, other, b, world, bristles, slot + CORNERS, loads, dt)
             slot += 2 * CORNERS

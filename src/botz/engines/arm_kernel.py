@@ -54,7 +54,7 @@ def arm_accelerations(
             add_water(arm, links, frames, qd, acceleration)
         if unit.touches:
             slot = press_tool(
-                arm, unit, links, points[unit.first_point :], planes, boxes, world[3], frames, qd, poses, axes, dt,
+                arm, unit, links, points[unit.first_point :], planes, boxes, world, frames, qd, poses, axes, dt,
                 bristles, slot, loads, acceleration,
             )  # fmt: skip
     if dynamics == COMPOSITE:
@@ -104,7 +104,7 @@ def rates_of_all(
             stages[LOAD], bristles, slot, loads, stages[ACCELERATION, s:e],
         )  # fmt: skip
     if first < len(boxes):
-        press_objects(planes, boxes, first, world[3], poses, axes, dt, bristles, slot, loads)
+        press_objects(planes, boxes, first, world, poses, axes, dt, bristles, slot, loads)
         box_rates(boxes, first, world, poses, axes, loads, box_stages[1])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 
 from botz.engines.arm_contacts import world_to_base
-from botz.engines.arm_units import COMPUTED, PID, TORQUE
+from botz.engines.arm_units import COMPUTED, PAD_SHARE, PID, TORQUE
 from botz.frames import compiled, dot
 from botz.physics.dh import add_water, chain_frames, friction_torque, set_joints, tool_frame
 from botz.physics.newton_euler import newton_euler
@@ -155,21 +155,27 @@ def actuate(joints, qd, torque):
 
 @compiled
 def move_jaws(unit, stiffness, inputs, dt):
-    """The pads towards the opening that is wanted. Closing slows down as the force on them nears its limit, as a
-    cylinder behind an orifice does: at rest on an object the pads press with just that force."""
+    """The pads towards the opening that is wanted.
+
+    A cylinder behind a throttle closes them at the speed r with the force F (1 − r/v): v when nothing is in the way, F
+    at rest. What they press on answers with N + (c/2 + k dt/2) r by the end of the step, N without their own motion,
+    k and c of the points that touch; both are equal at r = (F − N)/(F/v + c/2 + k dt/2), however stiff the pads are.
+    """
     at = unit.inputs + 4 * unit.n + 2
     goal = min(max(inputs[at], 0.0), unit.widest)
     limit = min(max(inputs[at + 1], 0.0), unit.strongest)
     way = goal - unit.opening
-    most = unit.jaw_speed * dt
-    if way < 0.0:
-        spare = 1.0 - unit.squeeze / limit if limit > 0.0 else -1.0
-        closing = max(way, -most) * spare
-        # No further than where the force would be, so that stiff pads do not swing.
-        room = 2.0 * abs(limit - unit.squeeze) / (9.0 * stiffness)
-        way = min(max(closing, -room), room) if unit.squeeze > 0.0 else closing
+    if way >= 0.0:
+        rate = min(way / dt, unit.jaw_speed)
     else:
-        way = min(way, most)
-    way = min(way, unit.widest - unit.opening)
-    unit.jaw_rate = way / dt
-    unit.opening += way
+        k, c = PAD_SHARE * unit.grip * stiffness, PAD_SHARE * unit.grip * unit.damper
+        pressed = unit.squeeze + 0.5 * c * unit.jaw_rate
+        closing = unit.jaw_speed
+        if unit.grip > 0.0:
+            closing = (limit - pressed) / (limit / unit.jaw_speed + 0.5 * (c + k * dt))
+        elif limit == 0.0:
+            closing = 0.0
+        rate = -min(closing, -way / dt)
+        rate = min(rate, (unit.widest - unit.opening) / dt)
+    unit.jaw_rate = rate
+    unit.opening += rate * dt

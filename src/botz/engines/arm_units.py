@@ -17,18 +17,21 @@ from botz.scenario.arm_world import Box
 TORQUE, PID, COMPUTED = 0, 1, 2
 PAD_POINTS = 9
 """Points of a pad that touch: a grid of three by three."""
+PAD_SHARE = 4.0 / 9.0
+"""Stiffness of each of them by that of a corner: a whole pad is as stiff as a box on its four corners."""
 CORNERS = 8
 
 UNIT = record(
     **dict.fromkeys(words(
-        "radius friction damping pad_x pad_z widest strongest jaw_speed reach "
-        "opening jaw_rate squeeze held number fx fy fz mx my mz"
+        "radius friction mass pad_x pad_z widest strongest jaw_speed reach "
+        "opening jaw_rate squeeze grip damper held number fx fy fz mx my mz"
     ), np.float64),
     **dict.fromkeys(words("start n first_point points gripper servo compensates knows inputs touches"), np.int64),
 )  # fmt: skip
-"""An arm: where its joints, points and inputs begin; its gripper; `touches`: whether anything is there to be met. Its
-state: the gripper, the number of the last reference taken, and the wrench on the tool (world axes, about its point)."""
-UNIT_STATE = words("opening jaw_rate squeeze held number fx fy fz mx my mz")
+"""An arm: where its joints, points and inputs begin; its gripper; `touches`: whether anything is there to be met. `mass`: what a
+blow on the tool finds. Its state: the gripper (`grip`, `damper`: points of a pad that touch, and the
+damping of each), the number of the last reference taken, and the wrench on the tool (world axes, about its point)."""
+UNIT_STATE = words("opening jaw_rate squeeze grip damper held number fx fy fz mx my mz")
 
 JOINT = record(
     **dict.fromkeys(words(
@@ -41,8 +44,8 @@ and the torque of its actuator."""
 JOINT_STATE = words("reference reference_speed reference_acceleration rate integral torque")
 
 PLANE = record(**dict.fromkeys(words("nx ny nz offset friction"), np.float64))
-BOX = record(**dict.fromkeys(words("hx hy hz radius friction mass per_mass ixx iyy izz damping lift"), np.float64))
-"""A box's half edges and their length; mass 0 and damping 0 of one that does not move; `lift`: share of its weight that
+BOX = record(**dict.fromkeys(words("hx hy hz radius friction mass per_mass ixx iyy izz lift"), np.float64))
+"""A box's half edges and their length; mass 0 of one that does not move; `lift`: share of its weight that
 water carries."""
 POSE = 13
 """Numbers of a box's state: position, quat_wxyz, velocity (world axes), angular velocity (its own axes)."""
@@ -75,7 +78,7 @@ class Records:
     room: np.ndarray
     """(n + 3, n) for the largest arm, flat."""
     world: np.ndarray
-    """Gravity (3), stiffness of a point of contact, first object among the boxes."""
+    """Gravity (3), stiffness of a point of contact, first object among the boxes, damping ratio of contacts."""
     stages: np.ndarray
     """Joint positions, speeds, accelerations and torques on the way through a step: (8, joints)."""
     box_stages: np.ndarray
@@ -104,7 +107,7 @@ def build_records(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) 
     surfaces = len(world.planes) + len(boxes)
     for unit, robot, arm in zip(units, robots, arms.values(), strict=True):
         unit.start, unit.n, unit.first_point, unit.inputs = start, arm.n, len(points), inputs
-        fill_unit(unit, robot, arm, world.contact.stiffness, world.contact.damping)
+        fill_unit(unit, robot, arm)
         unit.touches = int(surfaces > 0 and (unit.points > 0 or unit.gripper))
         fill_joints(joints[start : start + arm.n], robot, arm, dt)
         points += robot.tool.points
@@ -143,7 +146,7 @@ def build_records(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) 
         scratch=np.zeros(total, dtype=SCRATCH),
         frames=np.zeros((total + len(robots), 12)),
         room=np.zeros((largest + 3, largest)),
-        world=np.array([*world.gravity, world.contact.stiffness, float(fixed)]),
+        world=np.array([*world.gravity, world.contact.stiffness, float(fixed), world.contact.damping]),
         stages=np.zeros((8, total)),
         box_stages=np.zeros((3, len(boxes), POSE)),
         loads=np.zeros((len(boxes), 6)),
@@ -164,11 +167,11 @@ def input_width(robot: PlacedArm) -> int:
     return 4 * len(robot.joints) + 2 + (2 if robot.gripper is not None else 0)
 
 
-def fill_unit(unit: np.record, robot: PlacedArm, arm: SerialArm, stiffness: float, damping: float) -> None:
+def fill_unit(unit: np.record, robot: PlacedArm, arm: SerialArm) -> None:
     unit.radius, unit.friction, unit.points = robot.tool.radius, robot.tool.friction, len(robot.tool.points)
     unit.servo = {"torque": TORQUE, "pid": PID, "computed-torque": COMPUTED}[robot.servo.type]
     unit.compensates, unit.knows = int(robot.servo.compensate_friction), int(robot.servo.knows_payload)
-    unit.damping = damping * sqrt(stiffness * felt_mass(arm, np.array(robot.start_joints)))
+    unit.mass = felt_mass(arm, np.array(robot.start_joints))
     far = [float(np.linalg.norm(point)) + robot.tool.radius for point in robot.tool.points]
     if (gripper := robot.gripper) is not None:
         unit.gripper = 1
@@ -221,7 +224,6 @@ def box_records(scenario: ArmScenario) -> tuple[np.ndarray, np.ndarray]:
         own.mass, own.per_mass = thing.mass, 1.0 / thing.mass
         x, y, z = (edge * edge for edge in thing.size)
         own.ixx, own.iyy, own.izz = (thing.mass * square / 12.0 for square in (y + z, x + z, x + y))
-        own.damping = world.contact.damping * sqrt(world.contact.stiffness * thing.mass)
         if world.water is not None and thing.floats:
             own.lift = world.water.density * thing.size[0] * thing.size[1] * thing.size[2] / thing.mass
     return boxes, poses

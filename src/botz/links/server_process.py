@@ -168,6 +168,11 @@ def opened(name: str, run: AttachedRun, settings: dict[str, Any]) -> tuple[Link,
 
             link = PoseStream(run, settings_of.PoseLink.model_validate(settings))
             return link, {"poses": link.address}
+        case "teleoperation":
+            from botz.links.teleoperation_link import TeleoperationLink
+
+            link = TeleoperationLink(run, settings_of.TeleoperationLink.model_validate(settings))
+            return link, {"teleoperation": link.address}
     raise ValueError(f"no link {name!r}")
 
 

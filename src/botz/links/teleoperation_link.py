@@ -142,14 +142,22 @@ class TeleoperationLink:
 
     # --- out -------------------------------------------------------------------------------------------------
 
-    def _seen(self) -> Seen:
+    def _seen(self) -> Seen | None:
+        """What the run last published; None before it has: a tool then has no attitude, and joints at 0 are no place to
+        hold."""
         step, row = self._run.latest()
         joints, reference, tool, wrench = (row[part].copy() for part in self._channels)
+        if not np.any(tool[3:]):
+            return None
         opening = None if self._opening is None else float(row[self._opening.start])
         return Seen(step * self._run.step_ns * 1e-9, joints, reference, tool, wrench, opening)
 
     def _command(self, now: float) -> None:
-        command = self.slave.command(now, self._seen())
+        seen = self._seen()
+        if seen is None:
+            self._next_command = now + PERIOD
+            return
+        command = self.slave.command(now, seen)
         if command is None:
             self._next_command = inf
             return
@@ -163,8 +171,9 @@ class TeleoperationLink:
                 self._ignore("refused", str(error), self._master or ("", 0))
 
     def _tell(self, now: float) -> None:
-        if self._master is not None:
-            self._to_master.put((self.slave.feedback(now, self._seen()), self._master), now)
+        seen = self._seen()
+        if self._master is not None and seen is not None:
+            self._to_master.put((self.slave.feedback(now, seen), self._master), now)
 
     def _send(self, now: float) -> None:
         for text, receiver in self._to_master.arrived(now):

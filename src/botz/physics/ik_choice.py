@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, floor, pi
 
-from botz.frames import compiled
+from botz.frames import compiled, inlined
 from botz.physics.dh import REVOLUTE
 
 MOST = 8
@@ -24,13 +24,19 @@ TURN = 2.0 * pi
 TURNS = 1.0 / TURN
 
 
+@inlined
+def nearest_turn(link, value, wanted):
+    """The angle of this direction that is nearest to `wanted`."""
+    return value + TURN * floor((wanted - value) * TURNS + 0.5) if link.kind == REVOLUTE else value
+
+
 @compiled
 def continued(link, value, wanted):
     """The angle of this direction that is nearest to `wanted` within the joint's range, turns of 2π apart; where none
     is inside, the one nearest to `wanted`."""
     if link.kind != REVOLUTE:
         return value
-    best = value + TURN * floor((wanted - value) * TURNS + 0.5)
+    best = nearest_turn(link, value, wanted)
     if best > link.upper + SLACK:
         lower = value + TURN * floor((link.upper + SLACK - value) * TURNS)
         best = lower if lower >= link.lower - SLACK else best
@@ -45,18 +51,19 @@ def same(links, one, other):
     """Whether two joint vectors are one, but for whole turns."""
     for i in range(len(links)):
         apart = abs(one[i] - other[i])
+        if links[i].kind == REVOLUTE:
+            apart = abs(apart - TURN * floor(apart * TURNS + 0.5))
         if apart >= SAME:
-            if links[i].kind != REVOLUTE or abs(apart - TURN * floor(apart * TURNS + 0.5)) >= SAME:
-                return False
+            return False
     return True
 
 
 @compiled
 def inside(links, q):
+    good = True
     for i in range(len(links)):
-        if not links[i].lower - SLACK <= q[i] <= links[i].upper + SLACK:
-            return False
-    return True
+        good &= links[i].lower - SLACK <= q[i] <= links[i].upper + SLACK
+    return good
 
 
 @compiled
@@ -78,19 +85,19 @@ def swap_rows(joints, branch, cost, i, j):
 
 @compiled
 def chosen(links, wanted, weights, limits, count, status, joints, branch, cost):  # -> count, status
-    """Continue the angles, leave out what is outside the ranges and what is there twice, cheapest first. What lies
-    beyond the returned count is 0."""
+    """Continue the angles; leave out what is there twice and, where `limits`, what is outside the ranges; cheapest
+    first. What lies beyond the returned count is 0."""
     kept = 0
     for k in range(count):
         q = joints[k]
         for i in range(len(links)):
-            q[i] = continued(links[i], q[i], wanted[i])
+            q[i] = continued(links[i], q[i], wanted[i]) if limits else nearest_turn(links[i], q[i], wanted[i])
         if limits and not inside(links, q):
             continue
         cost[k] = cost_of(wanted, weights, q)
         twice = -1
         for other in range(kept):
-            if False:
+            if same(links, q, joints[other]):
                 twice = other
                 break
         if twice >= 0:

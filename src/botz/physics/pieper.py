@@ -30,7 +30,7 @@ SLACK = 1e-12
 MEETING = 5e-7
 """Half the angle between two branches below which they count as one [rad]."""
 FREE_1, FREE_2 = 8, 16
-"""Marks of a position beside its branch: the angle of joint 1, or 2, is free."""
+"""Marks of a position beside its branch: the angle of joint 1 is free; that of joint 2 is or nearly is."""
 FIRST_ROW = 4
 """Positions stand in these rows of the solutions, so that they can be unfolded by the wrist from row 0 on."""
 
@@ -112,19 +112,18 @@ def polished(links, x, y, z, q1, q2, q3):  # -> q1, q2, q3, distance left
 
 
 @inlined
-def put(links, reach, x, y, azimuth, psi, phi, u1, u2, w, gx, gy, code, row, joints, branch):  # -> the next row
+def first_angle(links, azimuth, w, gx, gy):
+    """θ₁, from the direction in which the centre lies seen from frame 1."""
+    return azimuth - atan2(links[0].ca * gy - links[0].sa * w, gx + links[0].a)
+
+
+@inlined
+def put(links, reach, away, theta1, psi, phi, u1, u2, gx, gy, code, row, joints, branch):  # -> the next row
     """One position from ψ and g; its branch with the marks of free joints."""
-    marks = 0
-    theta2 = 0.0
-    if hypot(u1, u2) <= AXIAL * reach:
-        marks, gx, gy = FREE_2, 0.0, 0.0
-    else:
-        theta2 = atan2(gy, gx) - atan2(u2, u1)
-    if hypot(x, y) <= AXIAL * reach:
-        marks += FREE_1
-    along, across = gx + links[0].a, links[0].ca * gy - links[0].sa * w
-    joints[row, 0] = azimuth - atan2(across, along) - links[0].theta
-    joints[row, 1] = theta2 - links[1].theta
+    marks = FREE_2 if abs(u1) + abs(u2) <= SMALL * reach else 0
+    marks += FREE_1 if away <= AXIAL * reach else 0
+    joints[row, 0] = theta1 - links[0].theta
+    joints[row, 1] = atan2(gy, gx) - atan2(u2, u1) - links[1].theta
     joints[row, 2] = psi - phi - links[2].theta
     branch[row] = code + marks
     return row + 1
@@ -136,6 +135,15 @@ def half_apart(size, value, slack):
     if abs(value) > size + slack:
         return -1.0
     return atan2(sqrt(max((size - value) * (size + value), 0.0)), value)
+
+
+@compiled
+def on_second_axis(links, reach, q3):
+    """Whether the wrist's centre lies on axis 2: then joint 2 does not move it."""
+    angle = links[2].theta + q3
+    fx, fy, fz = links[2].a, -links[2].sa * links[3].d, links[2].d + links[2].ca * links[3].d
+    fx, fy = cos(angle) * fx - sin(angle) * fy, sin(angle) * fx + cos(angle) * fy
+    return hypot(links[1].a + fx, links[1].ca * fy - links[1].sa * fz) <= AXIAL * reach
 
 
 @compiled
@@ -151,28 +159,34 @@ def parallel_elbow(links, x, y, z, reach, r, phi, h, joints, branch):  # -> row 
     square = (away - across) * (away + across)
     if square < -SLACK * reach * reach:
         return row, flags
-    along = sqrt(max(square, 0.0))
+    # What rounding leaves of a vanishing root is set to 0: its square is known to 1e-16, itself to 1e-8 only.
+    along = sqrt(square) if square > 1e-14 * away * away else 0.0
     if along <= MEETING * away or away <= AXIAL * reach:
         flags |= FREE_SHOULDER
     azimuth = atan2(y, x)
+    difference, total = abs(abs(a2) - r), abs(a2) + r
     for shoulder in range(2):
         gx = (along if shoulder == 0 else -along) - a1
-        value = gx * gx + gy * gy - a2 * a2 - r * r
-        half = half_apart(2.0 * abs(a2) * r, value, SLACK * reach * reach)
-        if half < 0.0:
+        theta1 = first_angle(links, azimuth, w, gx, gy)
+        # tan² of half the bend, by sides: the cosine would lose the digits of a straight and of a folded arm.
+        size = hypot(gx, gy)
+        short, long = (size - difference) * (size + difference), (total - size) * (total + size)
+        if min(short, long) < -SLACK * reach * reach:
             continue
-        if hypot(gx, gy) <= AXIAL * reach:
-            half = pi
+        short = short if short > 2e-15 * difference * reach else 0.0
+        long = long if long > 2e-15 * total * reach else 0.0
+        half = 2.0 * atan2(sqrt(long), sqrt(short))
         if half < MEETING or pi - half < MEETING:
             flags |= STRAIGHT_ELBOW
+        c, s = (short - long) / (short + long), 2.0 * sqrt(short * long) / (short + long)
         for elbow in range(2):
             # At the positive root the wrist lies counter-clockwise of the elbow about axis 2.
             bend = half if elbow == 0 else -half
-            turn = bend if a2 >= 0.0 else pi + bend
-            u1, u2 = a2 + r * cos(turn), r * sin(turn)
+            u1, u2 = a2 + (r * c if a2 >= 0.0 else -r * c), (r * s if (elbow == 0) == (a2 >= 0.0) else -r * s)
             below = (elbow == 0) == ((sa1 > 0.0) == (shoulder == 0))
             code = (BACKWARD if shoulder == 1 else 0) + (ELBOW_DOWN if below else 0)
-            row = put(links, reach, x, y, azimuth, side * turn, phi, u1, u2, w, gx, gy, code, row, joints, branch)
+            psi = side * (bend if a2 >= 0.0 else pi + bend)
+            row = put(links, reach, away, theta1, psi, phi, u1, u2, gx, gy, code, row, joints, branch)
     return row, flags
 
 
@@ -201,9 +215,9 @@ def two_by_two(links, x, y, z, reach, r, phi, h, meeting, joints, branch):  # ->
         return row, flags
     if half < MEETING or pi - half < MEETING:
         flags |= STRAIGHT_ELBOW
-    if hypot(x, y) <= AXIAL * reach:
+    azimuth, away = atan2(y, x), hypot(x, y)
+    if away <= AXIAL * reach:
         flags |= FREE_SHOULDER
-    azimuth = atan2(y, x)
     for elbow in range(2):
         psi = middle + (half if elbow == 0 else -half)
         u1, u2, w = second_frame(links, r, h, psi)
@@ -223,7 +237,8 @@ def two_by_two(links, x, y, z, reach, r, phi, h, meeting, joints, branch):  # ->
             else:
                 code = (BACKWARD if elbow == 1 else 0) + (ELBOW_DOWN if second == 1 else 0)
                 gx, gy = given, signed
-            row = put(links, reach, x, y, azimuth, psi, phi, u1, u2, w, gx, gy, code, row, joints, branch)
+            theta1 = first_angle(links, azimuth, w, gx, gy)
+            row = put(links, reach, away, theta1, psi, phi, u1, u2, gx, gy, code, row, joints, branch)
     return row, flags
 
 
@@ -252,9 +267,9 @@ def general_positions(links, x, y, z, reach, wanted, r, phi, h, joints, branch):
     if count < 0:  # every ψ: a motion of the arm that leaves the wrist's centre where it is
         count, flags = 1, STRAIGHT_ELBOW
         p0 = wanted[2] + links[2].theta + phi
-    if hypot(x, y) <= AXIAL * reach:
+    azimuth, away = atan2(y, x), hypot(x, y)
+    if away <= AXIAL * reach:
         flags |= FREE_SHOULDER
-    azimuth = atan2(y, x)
     taken, before = 0, p3 - 2.0 * pi
     for k in range(count):
         psi = p0 if k == 0 else (p1 if k == 1 else (p2 if k == 2 else p3))
@@ -270,7 +285,8 @@ def general_positions(links, x, y, z, reach, wanted, r, phi, h, joints, branch):
         while taken & (1 << code):  # roots of a general arm need not differ by shoulder and elbow
             code = (code + 1) % 4
         taken |= 1 << code
-        row = put(links, reach, x, y, azimuth, psi, phi, u1, u2, w, gx, gy, code, row, joints, branch)
+        theta1 = first_angle(links, azimuth, w, gx, gy)
+        row = put(links, reach, away, theta1, psi, phi, u1, u2, gx, gy, code, row, joints, branch)
     return row, flags
 
 

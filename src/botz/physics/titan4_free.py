@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import atan2, cos, floor, pi, sin, sqrt
 
 from botz.frames import compiled, inlined
-from botz.physics.ik_choice import SLACK, continued
+from botz.physics.ik_choice import SLACK, continued, nearest_turn
 from botz.physics.two_links import reach_of, two_links
 
 FREE = 2e-10
@@ -25,6 +25,9 @@ REFINEMENTS = 64
 """1.5° · 0.618⁶⁴ is below 1e-14 rad. An elbow bends with the root of the way into reach, so that its own angle is then
 known to 1e-7 rad."""
 GOLDEN = 0.3819660112501051
+ROUNDING = 1e-14
+"""What a reached point may be beyond the two links' reach, as a part of their length, without counting as off it: else
+the cheapest point would use up the whole tolerance of `two_links`."""
 BEYOND = 100.0
 """What a point out of reach counts as being off: more than all joints out of range together."""
 
@@ -107,8 +110,8 @@ def point(links, flange, wanted, weights, limits, curve, theta1, elbow, t, q):  
     low, high, scale = reach_of(links[1].a, links[2].a)
     number, theta2, theta3, other = two_links(links[1].a, links[2].a, low, high, scale, x, z)
     if number == 0:
-        distance = sqrt(x * x + z * z)
-        return BEYOND + max(distance - sqrt(high), sqrt(low) - distance) / scale, 0.0
+        return BEYOND + missed_by(links, x, z) / scale, 0.0
+    missed = missed_by(links, x, z) / scale
     if number == 2 and elbow < 0:
         theta2, theta3 = other, -theta3
     q[0], q[1], q[2], q[3] = theta1, theta2, theta3, phi - theta2 - theta3
@@ -119,11 +122,19 @@ def point(links, flange, wanted, weights, limits, curve, theta1, elbow, t, q):  
     q[5] = atan2(-e4 * e5 * across_n, -e4 * e5 * across_t)
     off, cost = 0.0, 0.0
     for i in range(6):
-        q[i] = continued(links[i], q[i] - links[i].theta, wanted[i])
+        angle = q[i] - links[i].theta
+        q[i] = continued(links[i], angle, wanted[i]) if limits else nearest_turn(links[i], angle, wanted[i])
         if limits:
             off += outside_by(links[i], q[i])
         cost += weights[i] * (q[i] - wanted[i]) ** 2
-    return (off if off > SLACK else 0.0), cost
+    return (off if off > SLACK else 0.0) + (missed if missed > ROUNDING else 0.0), cost
+
+
+@inlined
+def missed_by(links, x, z):
+    """How far a point is beyond the reach of the two links, without any tolerance."""
+    one, other, distance = abs(links[1].a), abs(links[2].a), sqrt(x * x + z * z)
+    return max(0.0, distance - (one + other), abs(one - other) - distance)
 
 
 @inlined

@@ -19,7 +19,7 @@ The equations are those of any arm with this structure; right angles may have ei
 
 from __future__ import annotations
 
-from math import atan2, floor, pi, sin, sqrt
+from math import atan2, floor, inf, pi, sin, sqrt
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from botz.physics.ik_choice import (
     OUT_OF_REACH,
     SOLVED,
     STRAIGHT_ELBOW,
+    cost_of,
+    inside,
 )
 from botz.physics.titan4_free import FREE, TURN_PLANE, TURN_PLANE_FLIPPED, TURN_WRIST, best_of_curve
 from botz.physics.two_links import STRAIGHT, reach_of, two_links
@@ -46,7 +48,7 @@ STRAIGHTENED = sqrt(STRAIGHT)
 
 
 def fits(links: np.ndarray) -> bool:
-    """Whether these are six revolute joints with α = ±90°, 0, 0, ±90°, ±90°, 0 and no other lengths than table 3.1's."""
+    """Whether these are six revolute joints with α = ±90°, 0, 0, ±90°, ±90°, 0 and only the lengths of table 3.1."""
     if len(links) != 6 or (links["kind"] != REVOLUTE).any():
         return False
     scale = float(np.abs(links["a"][1:3]).sum())
@@ -72,14 +74,11 @@ def titan4_solutions(links, flange, wanted, weights, limits, joints, branch):  #
     w = sqrt(along * along + up * up)  # eq. 3-10
     if not w > FREE:
         theta1 = atan2(cy, cx)
-        count, status = 0, 0
+        count = 0
         for code in (0, BACKWARD):
             turned = theta1 + pi if code else theta1
-            count, found = along_curve(
-                links, flange, wanted, weights, limits, TURN_WRIST, turned, code, count, joints, branch
-            )
-            status |= found
-        return count, summed_up(count, status | FREE_WRIST)
+            count = along_curve(links, flange, wanted, weights, limits, TURN_WRIST, turned, code, count, joints, branch)
+        return count, summed_up(count, FREE_WRIST | straight_flag(links, wanted, weights, limits, count, joints))
     return regular(links, flange, radius, c1, s1, along / w, up / w, w, joints, branch)
 
 
@@ -154,19 +153,29 @@ def summed_up(count, status):
 
 
 @compiled
-def along_curve(links, flange, wanted, weights, limits, curve, theta1, code, count, joints, branch):  # -> count, flags
+def along_curve(links, flange, wanted, weights, limits, curve, theta1, code, count, joints, branch):  # -> count
     """The cheapest point of a curve for each elbow."""
-    flags = 0
     for elbow in (1, -1):
         q = joints[count]
         if best_of_curve(links, flange, wanted, weights, limits, curve, theta1, elbow, q):
             theta3 = q[2] + links[2].theta
             theta3 -= 2.0 * pi * floor(theta3 / (2.0 * pi) + 0.5)
-            straight = abs(sin(theta3)) < STRAIGHTENED
-            branch[count] = code + elbow_code(links, code & BACKWARD > 0, 0.0 if straight else theta3)
-            flags |= STRAIGHT_ELBOW if straight else 0
+            bent = 0.0 if abs(sin(theta3)) < STRAIGHTENED else theta3
+            branch[count] = code + elbow_code(links, code & BACKWARD > 0, bent)
             count += 1
-    return count, flags
+    return count
+
+
+@compiled
+def straight_flag(links, wanted, weights, limits, count, joints):
+    """On curves the elbow is often straight where one side of it ends; it counts where that is the best solution."""
+    flag, least = 0, inf
+    for k in range(count):
+        cost = cost_of(wanted, weights, joints[k])
+        if cost < least and (inside(links, joints[k]) or not limits):
+            least = cost
+            flag = STRAIGHT_ELBOW if abs(sin(joints[k, 2] + links[2].theta)) < STRAIGHTENED else 0
+    return flag
 
 
 @compiled
@@ -175,19 +184,13 @@ def free_shoulder(links, flange, wanted, weights, limits, joints, branch):  # ->
     bx, by, bz = flange[6], flange[7], flange[8]
     count, status = 0, FREE_SHOULDER
     for code in (0, FLIPPED):
-        count, found = along_curve(
-            links, flange, wanted, weights, limits, TURN_PLANE_FLIPPED if code else TURN_PLANE, 0.0, code, count, joints,
-            branch,
-        )  # fmt: skip
-        status |= found
+        curve = TURN_PLANE_FLIPPED if code else TURN_PLANE
+        count = along_curve(links, flange, wanted, weights, limits, curve, 0.0, code, count, joints, branch)
     if abs(bz) <= FREE:
         # The tool's axis is level: where the plane is at right angles to it, φ is free instead.
         status |= FREE_WRIST
         level = atan2(by, bx)
         for code in (0, BACKWARD):
             theta1 = level - 0.5 * pi if code else level + 0.5 * pi
-            count, found = along_curve(
-                links, flange, wanted, weights, limits, TURN_WRIST, theta1, code, count, joints, branch
-            )
-            status |= found
-    return count, summed_up(count, status)
+            count = along_curve(links, flange, wanted, weights, limits, TURN_WRIST, theta1, code, count, joints, branch)
+    return count, summed_up(count, status | straight_flag(links, wanted, weights, limits, count, joints))

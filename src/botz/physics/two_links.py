@@ -8,8 +8,8 @@ from botz.frames import compiled, inlined
 
 REACH = 1e-10
 """How far beyond its reach, as a part of the links' length, a point counts as reached with a straight elbow. Poses of a
-stretched arm come with rounding (a few 1e-16) and, from files, with ten digits or more; what this moves the end by stays
-below the 1e-9 that solutions keep."""
+stretched arm come with rounding, of a few 1e-16 from a computation and of 1e-10 from a file with ten digits; what this
+moves the end by stays below the 1e-9 to which solutions keep a pose."""
 STRAIGHT = 2.6e-13
 """sin² of an elbow that is straight. Rounding of the point is worth up to 1e-7 rad of a straight elbow, whose two sides
 are then told apart by chance; below 5e-7 rad they are one, and the end moves by 1e-13 of the links' length."""

@@ -17,7 +17,7 @@ import numpy as np
 from botz.frames import compiled, inlined
 from botz.physics.dh import REVOLUTE
 from botz.physics.ik_choice import FLIPPED, FREE_SHOULDER, FREE_WRIST, OUT_OF_REACH, SOLVED, continued, cost_of, inside
-from botz.physics.pieper import FIRST_ROW, FREE_1, FREE_2, arm_positions, polished, wrist_frame
+from botz.physics.pieper import FIRST_ROW, FREE_1, FREE_2, arm_positions, on_second_axis, polished, wrist_frame
 
 STRAIGHT = 5e-10
 """Angle between axes 4 and 6 below which only the sum of their joints' angles counts [rad]."""
@@ -72,11 +72,8 @@ def bend_of(links, mx, my, mz):
     cos γ = m_z = cos α₄ cos α₅ − sin α₄ sin α₅ cos θ₅, solved for tan²(θ₅/2) in sines of γ ± (α₄ ± α₅), which keep their
     digits where the wrist is straight.
     """
-    off = hypot(mx, my)
     same = links[3].sa * links[4].sa
-    if links[3].ca == 0.0 and links[4].ca == 0.0:
-        return atan2(off, -same * mz)
-    gamma = atan2(off, mz)
+    gamma = atan2(hypot(mx, my), mz)
     alpha4, alpha5 = atan2(links[3].sa, links[3].ca), atan2(links[4].sa, links[4].ca)
     added, taken = alpha4 + alpha5, alpha4 - alpha5
     top = sin(0.5 * (added + gamma)) * sin(0.5 * (added - gamma))
@@ -105,6 +102,15 @@ def wrist_angles(links, mx, my, mz, nx, ny, nz, bend):  # -> θ₄, θ₆ with �
     vx, vy = sa5 * sin(bend), -links[3].ca * sa5 * c5 - links[3].sa * ca5
     theta4 = atan2(my, mx) - atan2(vy, vx)
     return theta4, last_angle(links, theta4, bend, nx, ny, nz)
+
+
+@inlined
+def right_angles(links, off, mx, my, mz, nx, ny, nz):  # -> θ₄, θ₅ ≥ 0, θ₆
+    """The same where axes 4, 5 and 6 are at right angles, with no sine or cosine computed: v = (± sin θ₅, 0)."""
+    sa4, sa5 = links[3].sa, links[4].sa
+    c4, s4, c5 = sa5 * mx / off, sa5 * my / off, -sa4 * sa5 * mz
+    a = c4 * nx + s4 * ny
+    return atan2(s4, c4), atan2(off, c5), atan2(sa4 * sa5 * (s4 * nx - c4 * ny), c5 * a + off * sa4 * nz)
 
 
 @compiled
@@ -149,21 +155,25 @@ def add_wrists(
     links, wanted, weights, limits, mx, my, mz, nx, ny, nz, first, last, code, count, joints, branch
 ):  # -> count, flags
     """The wrists of sides `first` to `last` (0 plain, 1 flipped) for the arm that stands in row `count`."""
-    bend = bend_of(links, mx, my, mz)
-    if bend < 0.0:
-        return count, 0
-    q1, q2, q3 = joints[count, 0], joints[count, 1], joints[count, 2]
-    if hypot(mx, my) < STRAIGHT:
-        q = joints[count]
-        q[4] = bend - links[4].theta
-        same = mz > 0.0
-        total = last_angle(links, 0.0, bend, nx, ny, nz) - links[5].theta
-        total -= links[3].theta if same else -links[3].theta
-        share_turn(links, wanted, weights, limits, same, total, q)
-        branch[count] = code
-        return count + 1, FREE_WRIST
-    theta4, theta6 = wrist_angles(links, mx, my, mz, nx, ny, nz, bend)
+    off = hypot(mx, my)
     right = links[3].ca == 0.0 and links[4].ca == 0.0
+    q1, q2, q3 = joints[count, 0], joints[count, 1], joints[count, 2]
+    if right and off >= STRAIGHT:
+        theta4, bend, theta6 = right_angles(links, off, mx, my, mz, nx, ny, nz)
+    else:
+        bend = bend_of(links, mx, my, mz)
+        if bend < 0.0:
+            return count, 0
+        if off < STRAIGHT:
+            q = joints[count]
+            q[4] = bend - links[4].theta
+            same = mz > 0.0
+            total = last_angle(links, 0.0, bend, nx, ny, nz) - links[5].theta
+            total -= links[3].theta if same else -links[3].theta
+            share_turn(links, wanted, weights, limits, same, total, q)
+            branch[count] = code
+            return count + 1, FREE_WRIST
+        theta4, theta6 = wrist_angles(links, mx, my, mz, nx, ny, nz, bend)
     for side in range(first, last + 1):
         if side == 1:
             if right:
@@ -289,8 +299,6 @@ def wrist_solutions(links, flange, wanted, weights, limits, joints, branch):  # 
         q1, q2, q3, marks = joints[row, 0], joints[row, 1], joints[row, 2], branch[row]
         if marks & FREE_1:
             q1 = wanted[0]
-        if marks & FREE_2:
-            q2 = wanted[1]
         xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = wrist_frame(links, q1, q2, q3)
         left = abs(px - x) + abs(py - y) + abs(pz - z)
         if not left <= NEWTON_FROM * reach:
@@ -299,8 +307,9 @@ def wrist_solutions(links, flange, wanted, weights, limits, joints, branch):  # 
                 continue
             xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = wrist_frame(links, q1, q2, q3)
         code = marks & 3
-        if marks & (FREE_1 | FREE_2):
-            free = 1 if marks & FREE_2 else 0
+        second = marks & FREE_2 and on_second_axis(links, reach, q3)
+        if second or marks & FREE_1:
+            free = 1 if second else 0
             flags |= FREE_SHOULDER
             count = add_freed(
                 links, flange, z5x, z5y, z5z, wanted, weights, limits, free, q1, q2, q3, code, count, joints, branch
@@ -314,4 +323,4 @@ def wrist_solutions(links, flange, wanted, weights, limits, joints, branch):  # 
         flags |= flag
     if flags:
         count = without_twins(count, joints, branch)
-    return count, (SOLVED if count > 0 else OUT_OF_REACH) + flags
+    return (count, SOLVED + flags) if count > 0 else (0, OUT_OF_REACH)

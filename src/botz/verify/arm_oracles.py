@@ -227,3 +227,26 @@ class MujocoArm:
             self.mujoco.mj_fullM(self.model, out, self.data.qM)  # before version 4
         else:
             self.mujoco.mj_fullM(self.model, self.data, out)
+
+
+class EaikArm:
+    """All solutions of a pose by subproblem decomposition."""
+
+    def __init__(self, chain: Chain):
+        rows = list(chain.robot.joints.values())
+        self.offsets = np.array([joint.theta for joint in rows])
+        self.base, self.tool = np.linalg.inv(chain.base), np.linalg.inv(chain.tool)
+        alpha, a, d = (np.array([getattr(joint, key) for joint in rows]) for key in ("alpha", "a", "d"))
+        self.solver = importlib.import_module("eaik.IK_DH").DhRobot(alpha, a, d)
+
+    def solutions(self, pose: np.ndarray) -> np.ndarray:
+        """(k, n): of what it returns, what reaches the pose by its own forward kinematics (its mark of approximations
+        is on all solutions of some families), each once."""
+        flange = self.base @ pose @ self.tool
+        found: list[np.ndarray] = []
+        for q in np.array(self.solver.IK(flange).Q).reshape(-1, len(self.offsets)):
+            if np.abs(self.solver.fwdKin(q) - flange).max() < 1e-8:
+                turned = (np.abs(np.exp(1j * q) - np.exp(1j * other)).max() for other in found)
+                if all(apart > 1e-6 for apart in turned):
+                    found.append(q)
+        return np.array(found).reshape(-1, len(self.offsets)) - self.offsets
