@@ -85,7 +85,7 @@ def test_on_the_axis_of_joint_1_too(q1: float, q2: float, q3: float, side: bool,
 
 @pytest.mark.parametrize("limits", [False, True])
 def test_the_cost_of_the_best_is_no_more_than_of_joints_that_reach(limits: bool):
-    """A singular pose has a curve of solutions; joints on it, reached by turning the wrist of the first, are no better."""
+    """A singular pose has curves of solutions: what is cheapest for other wishes is no cheaper for this one."""
     rng = np.random.default_rng(17)
     for _ in range(40):
         q = rng.uniform(-1.2, 1.2, 6)

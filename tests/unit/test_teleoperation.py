@@ -132,8 +132,8 @@ def test_it_follows_a_slow_master_through_a_bad_line_within_the_stated_bound():
         return {"joints": slow(t)}
 
     rig.drive(30.0, hands)
-    # v (delay + wait for the next update + messages lost in a row + time over which a message is followed + ramp)
-    bound = 0.2 * (delay + PERIOD + (1 + losses) / RATE + 1 / RATE + RAMP * 0.2 / 0.8)
+    # v (delay + wait for the next update + time to the message after those lost + ramp to the speed that catches up)
+    bound = 0.2 * (delay + PERIOD + (1 + losses) / RATE + RAMP * 0.2 / 0.8)
     assert max(errors) <= bound
     assert max(errors) >= 0.2 * delay * 0.9, "the delay must be seen"
     assert rig.there.lost > 0.02 * rig.there.sent
@@ -148,9 +148,23 @@ def test_it_follows_a_slow_master_through_a_bad_line_within_the_stated_bound():
 def test_the_reference_is_smooth_between_messages():
     rig = connected()
     rig.drive(6.0, lambda t: {"joints": slow(t)})
-    changes = np.abs(np.diff(rig.path, n=2, axis=0)) / PERIOD**2
-    # A staircase of messages would ask for v/period = 20 rad/s²; the ramp allows speed/RAMP.
-    assert changes.max() <= 1.0
+    # Followed as the staircase that the messages are, it would be v/period = 20 rad/s²; the master has 0.2.
+    assert changes_of_speed(rig).max() <= 0.5
+
+
+def changes_of_speed(rig: Rig) -> np.ndarray:
+    return np.abs(np.diff(rig.path, n=2, axis=0)) / PERIOD**2
+
+
+def test_a_message_that_is_lost_now_and_then_is_not_felt():
+    rig = connected()
+
+    def hands(t: float) -> dict[str, Any]:
+        rig.cut = round(t * RATE) % 5 == 3
+        return {"joints": slow(t)}
+
+    rig.drive(6.0, hands)
+    assert changes_of_speed(rig).max() <= 1.5, "20 where it waits for the next message and catches up"
 
 
 def test_a_scale_makes_the_slaves_motion_smaller():
@@ -296,7 +310,7 @@ def test_no_joint_leaves_its_range():
     rig = connected()
     rig.drive(0.1, {"joints": START})
     rig.drive(12.0, {"joints": START + 9.0})
-    assert ARM.within(rig.q)
+    assert np.all(ARM.within(rig.path, slack=1e-12))
     assert np.allclose(rig.q[:5], ARM.upper[:5], atol=1e-3)
     assert "range" in rig.master.feedback["limits"]
     assert max(rig.master.feedback["error"]) > 5.0, "the master hears how far it is away"
@@ -322,6 +336,11 @@ def test_the_tool_is_not_faster_than_its_limits():
     assert "speed" in rig.master.feedback["limits"]
 
 
+def inside(places: np.ndarray, low: list[float], high: list[float]) -> bool:
+    print("outside by", max(np.max(low - places), np.max(places - high)))
+    return bool(np.all(places >= np.array(low) - 1e-8) and np.all(places <= np.array(high) + 1e-8))
+
+
 @pytest.mark.parametrize("direction", [[1, 0, 0], [0, 0.8, 1], [-1, 0.3, 0.2], [0.2, 0, -1], [1, 1, 1]])
 def test_the_tool_stays_in_its_box_and_slides_along_its_faces(direction):
     place = ARM.forward(START)[:3, 3]
@@ -329,7 +348,7 @@ def test_the_tool_stays_in_its_box_and_slides_along_its_faces(direction):
     rig = connected(limits={"low": low, "high": high})
     rig.drive(4.0, {"twist": [*(0.2 * np.array(direction)), 0, 0, 0]})
     places = np.array([ARM.forward(q)[:3, 3] for q in rig.path])
-    assert np.all(places >= low) and np.all(places <= high)
+    assert inside(places, low, high)
     assert "box" in rig.master.feedback["limits"]
     for axis, way in enumerate(direction):
         if abs(way) >= 0.3:
@@ -348,7 +367,7 @@ def test_joints_that_lead_out_of_the_box_are_held_too():
     for _ in range(12):
         rig.drive(1.5, {"joints": START + rng.uniform(-1.0, 1.0, 6)})
     places = np.array([ARM.forward(q)[:3, 3] for q in rig.path])
-    assert np.all(places >= low) and np.all(places <= high)
+    assert inside(places, low, high)
     assert np.ptp(places, axis=0).max() > 0.15, "it moves in its box"
     rig.drive(4.0, {"joints": START})
     assert np.allclose(rig.q, START, atol=1e-3), "and comes back when the master does"

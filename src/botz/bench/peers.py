@@ -7,16 +7,22 @@ import os
 import subprocess
 import sys
 import venv
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from botz import kernel_cache
 from botz.errors import BotzError
 
+Answer = TypeVar("Answer")
+
 PACKAGES = {
+    "eaik": "eaik==1.2.2",
     "ir-sim": "ir-sim==2.12.0",
     "mujoco": "mujoco==4.0.0",
+    "pin": "pin==4.1.0",
     "pybullet": "pybullet==3.2.7",
+    "roboticstoolbox-python": "roboticstoolbox-python==1.5.0",
     "rc-robosim": "rc-robosim==1.2",
 }
 """What is installed for each peer."""
@@ -75,7 +81,19 @@ def build(package: str) -> bool:
 
 
 def measure(script: str, case: Any = None) -> tuple[float | None, str]:
-    """The number that a peer's script prints as {"value": …}, or None and why there is none.
+    """The number that a peer's script prints as {"value": …}, or None and why there is none."""
+    value, missing = ask(script, case, float)
+    return value, missing
+
+
+def measure_many(script: str, case: Any = None) -> tuple[dict[str, float], str]:
+    """The same of a script whose value is a mapping of numbers; empty where there is none."""
+    value, missing = ask(script, case, lambda found: {name: float(number) for name, number in found.items()})
+    return value or {}, missing
+
+
+def ask(script: str, case: Any, read: Callable[[Any], Answer]) -> tuple[Answer | None, str]:
+    """What `read` makes of a peer's answer, or None and why there is none.
 
     `case` is what to measure: the script gets it as JSON in its first argument.
     """
@@ -93,10 +111,10 @@ def measure(script: str, case: Any = None) -> tuple[float | None, str]:
             timeout=PATIENCE,
             check=False,
         )
-        return float(json.loads(done.stdout.strip().splitlines()[-1])["value"]), ""
+        return read(json.loads(done.stdout.strip().splitlines()[-1])["value"]), ""
     except subprocess.TimeoutExpired:
         return None, f"took longer than {PATIENCE} s"
-    except (IndexError, ValueError, KeyError, TypeError):
+    except (AttributeError, IndexError, ValueError, KeyError, TypeError):
         last = (done.stderr.strip().splitlines() or ["no output"])[-1]
         return None, f"failed: {last[:120]}"
     except OSError as error:

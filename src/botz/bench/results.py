@@ -38,9 +38,9 @@ def duration(metric: str, value: float, unit: str, *, target: float | None = Non
 
 
 def benches() -> dict[str, Callable[[], list[Result]]]:
-    from botz.bench import kinematics, soccer, vehicle
+    from botz.bench import arm, kinematics, soccer, vehicle
 
-    return {"kinematics": kinematics.run, "soccer": soccer.run, "vehicle": vehicle.run}
+    return {"arm": arm.run, "kinematics": kinematics.run, "soccer": soccer.run, "vehicle": vehicle.run}
 
 
 def run(name: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from botz.cli import proof, recordings, running, scenarios, teleoperation, terrain, wheels
+from botz.cli import arms, proof, recordings, running, scenarios, teleoperation, terrain, wheels
 from botz.errors import BotzError, ControllerError, InputError
 
 app = typer.Typer(
@@ -18,7 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (running, scenarios, recordings, wheels, terrain, teleoperation, proof):
+for group in (running, scenarios, recordings, wheels, terrain, teleoperation, arms, proof):
     group.register(app)
 
 
@@ -66,7 +66,8 @@ def main(arguments: list[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        app(with_realtime_factor(sys.argv[1:] if arguments is None else arguments), prog_name="botz")
+        given = sys.argv[1:] if arguments is None else arguments
+        app(with_realtime_factor(arms.with_lists_joined(given)), prog_name="botz")
     except InputError as error:
         for problem in error.problems:
             print(problem, file=sys.stderr)

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 ADDRESS = "127.0.0.1:20015"
 SHOWN_EVERY = 0.5
 """Between two printed lines [s]."""
+SILENT = 1.0
+"""Silence of the slave that is worth telling [s]."""
 BUSY_SECONDS = 5.0
-"""How long another master may keep the arm before this one gives up [s]."""
+"""How long another master may keep the arm, or the slave be silent, before this one gives up [s]."""
 
 
 def register(app: typer.Typer) -> None:
@@ -100,7 +102,10 @@ def play(client: Master, table: MasterTable, rate: float, *, quiet: bool) -> dic
             raise BotzError(f"nothing from {client.address} for {BUSY_SECONDS:g} s")
         if not quiet and t - shown >= SHOWN_EVERY and client.feedback:
             shown = t
-            print(line_of(t, client), flush=True)
+            print(
+                line_of(t, client) if t - heard < SILENT else f"{t:7.2f} s  nothing heard for {t - heard:.1f} s",
+                flush=True,
+            )
     return {
         "sent": client.sent,
         "received": client.received,

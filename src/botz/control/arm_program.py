@@ -10,7 +10,8 @@ from typing import Any, assert_never
 import numpy as np
 
 from botz.control.base import ControllerSetup, Measured
-from botz.control.joint_path import SLACK, JointPath, Limits, Moment, quintic, through_points, trapezoidal
+from botz.control.joint_path import SLACK, JointPath, Limits, Moment, quintic, trapezoidal
+from botz.control.joint_spline import through_points
 from botz.control.tool_course import arc, line
 from botz.control.tool_path import tool_path, unreachable
 from botz.engines.arm_records import transform

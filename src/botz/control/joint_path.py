@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, inf, isfinite, log10
+from math import ceil, floor, isfinite, log10
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,6 @@ SLACK = 1e-9
 """How far a limit may be passed, against rounding: a share of it, and of a range radians or metres."""
 SHARE_OF_RAMPS = 1.0 / 3.0
 """Of a trapezoid whose accelerations nobody limits."""
-ROUNDS = 12
-"""Of shifting time between the pieces of a spline, from those with room to those without."""
-
 Moment = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Positions, speeds and accelerations of the joints."""
 
@@ -70,7 +67,7 @@ class JointPath:
         times = np.asarray(times, dtype=float)
         h = np.diff(times)[:, None]
         v0, v1, a0, a1 = v[:-1] * h, v[1:] * h, a[:-1] * h * h, a[1:] * h * h
-        return cls(times, np.stack(_hermite(q[:-1], v0, a0, q[1:], v1, a1), axis=1))
+        return cls(times, np.stack(hermite_coefficients(q[:-1], v0, a0, q[1:], v1, a1), axis=1))
 
     @classmethod
     def hold(cls, q: Any, duration: float) -> JointPath:
@@ -126,17 +123,17 @@ class JointPath:
     def sampled(self, t: np.ndarray) -> Moment:
         """Of the polynomials themselves at many times from start to end, both included."""
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.lengths) - 1)
-        h = np.maximum(self.lengths[k], np.finfo(float).tiny)[:, None]
+        h = _divisors(self.lengths[k])
         u = (t - self.times[k])[:, None] / h
         c = np.moveaxis(self.coefficients[k], 1, 0)
-        first, second = _derivative(c), _derivative(_derivative(c))
-        return _value(c, u), _value(first, u) / h, _value(second, u) / h**2
+        first, second = derivative(c), derivative(derivative(c))
+        return value(c, u), value(first, u) / h, value(second, u) / h**2
 
     def peaks(self) -> tuple[np.ndarray, np.ndarray]:
         """Greatest speed and acceleration of each joint in each piece, from the polynomials' extrema: (m, n) each."""
         c = np.moveaxis(self.coefficients, 1, 0)
-        h = np.maximum(self.lengths, np.finfo(float).tiny)[:, None]
-        first, second = _derivative(c), _derivative(_derivative(c))
+        h = _divisors(self.lengths)
+        first, second = derivative(c), derivative(derivative(c))
         return np.abs(_extrema(first)).max(axis=0) / h, np.abs(_extrema(second)).max(axis=0) / h**2
 
     def extent(self) -> tuple[np.ndarray, np.ndarray]:
@@ -165,11 +162,11 @@ def trapezoidal(start: Any, end: Any, limits: Limits, duration: float | None = N
     where the way is too short for it. The joint whose speed, and the one whose acceleration allows least decide."""
     start, end = np.array(start, dtype=float), np.array(end, dtype=float)
     way = end - start
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         speed, acceleration = np.min(limits.speed / np.abs(way)), np.min(limits.acceleration / np.abs(way))
     ramp = SHARE_OF_RAMPS
     if isfinite(acceleration):
-        ramp = 0.5 if speed * speed >= acceleration else 1.0 / (acceleration / (speed * speed) + 1.0)
+        ramp = 0.5 if speed >= acceleration / speed else 1.0 / (acceleration / speed / speed + 1.0)
     rise = ramp / (1.0 - ramp)
     # Share of the way by share of time: a parabola, a line of slope 1/(1 − ramp), a parabola.
     pieces = [[0.0, 0.0, 0.5 * rise], [0.5 * rise, (1.0 - 2.0 * ramp) / (1.0 - ramp), 0.0],
@@ -184,57 +181,23 @@ def trapezoidal(start: Any, end: Any, limits: Limits, duration: float | None = N
     return timed(JointPath(times, coefficients), limits, duration)
 
 
-def through_points(points: Any, limits: Limits, duration: float | None = None) -> JointPath:
-    """From the first to the last without stopping in between, from rest to rest: the spline of fifth degree with the
-    least ∫ jerk² dt, continuous up to the fourth derivative. Its times are shifted towards the pieces that ask most of
-    the joints, and then stretched until all limits are kept."""
-    points = np.asarray(points, dtype=float)
-    points = points[np.concatenate([[True], np.abs(np.diff(points, axis=0)).max(axis=1) > SAME])]
-    if len(points) <= 2:
-        return quintic(points[0], points[-1], limits, duration)
-    ways = np.abs(np.diff(points, axis=0))
-    h = np.maximum(ways / limits.speed, np.sqrt(ways / limits.acceleration)).max(axis=1)
-    if not h.all():
-        h = np.sqrt((ways**2).sum(axis=1))
-    h = np.maximum(h / h.mean(), 1e-3)
-    best, least = None, inf
-    for _ in range(ROUNDS):
-        path = _least_jerk(points, h)
-        demand = path.demand(limits).max(axis=1)
-        needed = float(demand.max()) * path.duration
-        if best is None or needed < least:
-            best, least = path, needed
-        if needed == 0.0:
-            break
-        h = h * np.clip(demand / demand.mean(), 0.5, 2.0) ** 0.5
-        h = np.maximum(h / h.mean(), 1e-3)
-    assert best is not None
-    return within_range(timed(best, limits, duration), limits)
-
-
 def timed(path: JointPath, limits: Limits, duration: float | None) -> JointPath:
     """The path stretched to `duration`, or to the least that the limits allow; InputError where these two differ."""
+    ways = np.abs(path.coefficients[:, 1:]).max(axis=(0, 1))
+    if ways.max() <= SAME:
+        return JointPath.hold(path.start, duration or 0.0)
     demand = path.demand(limits).max(axis=0)
     least = float(demand.max()) * path.duration
-    if least == 0.0:
-        return _unlimited(path, limits, duration)
+    if least == 0.0 and duration is None:
+        name = limits.names[int(ways.argmax())]
+        message = f"nothing limits joint {name!r}: give how long it takes, or the joint's 'speed' in the robot"
+        raise InputError(Problem(message, key="duration"))
     if duration is None:
         return path.stretched(least / path.duration)
     if duration < least * (1.0 - SLACK):
         i = int(demand.argmax())
         raise InputError(Problem(f"{duration:g} s are too short: {too_much(path, limits, i, duration)}; "
                                  f"the least is {rounded_up(least):g} s", key="duration"))  # fmt: skip
-    return path.stretched(duration / path.duration)
-
-
-def _unlimited(path: JointPath, limits: Limits, duration: float | None) -> JointPath:
-    low, high = path.extent()
-    if (high - low).max() <= SAME:
-        return JointPath.hold(path.start, duration or 0.0)
-    if duration is None:
-        name = limits.names[int((high - low).argmax())]
-        message = f"nothing limits joint {name!r}: give how long it takes, or the joint's 'speed' in the robot"
-        raise InputError(Problem(message, key="duration"))
     return path.stretched(duration / path.duration)
 
 
@@ -254,26 +217,10 @@ def rounded_up(value: float) -> float:
     return float(f"{ceil(value / step - 1e-9) * step:.10g}")
 
 
-def within_range(path: JointPath, limits: Limits) -> JointPath:
-    """The path itself; InputError where it swings out of a joint's range between its points."""
-    low, high = path.extent()
-    problems = []
-    for i, name in enumerate(limits.names):
-        if low[i] < limits.lower[i] - SLACK or high[i] > limits.upper[i] + SLACK:
-            where = low[i] if low[i] < limits.lower[i] - SLACK else high[i]
-            problems.append(Problem(
-                f"between the points joint {name!r} swings to {where:.4g} {limits.units[i]}, outside its range, "
-                f"{limits.lower[i]:.4g} to {limits.upper[i]:.4g}; add points, or stop on the way", key="through"
-            ))  # fmt: skip
-    if problems:
-        raise InputError(problems)
-    return path
-
-
 # --- polynomials -------------------------------------------------------------------------------------------------
 
 
-def _hermite(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any) -> list[Any]:
+def hermite_coefficients(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any) -> list[Any]:
     """Coefficients of u from values and derivatives by u at 0 and 1."""
     way = q1 - q0
     return [
@@ -286,53 +233,25 @@ def _hermite(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any) -> list[Any]:
     ]
 
 
-def _jerk_form() -> np.ndarray:
-    """K of ∫ (d³q/du³)² du = xᵀ K x with x = (q₀, v₀, a₀, q₁, v₁, a₁)."""
-    cubic = np.array(_hermite(*np.eye(DEGREE + 1)))[3:] * np.array([6.0, 24.0, 60.0])[:, None]
-    moments = 1.0 / (np.arange(3)[:, None] + np.arange(3) + 1.0)
-    return cubic.T @ moments @ cubic
+def _divisors(lengths: np.ndarray) -> np.ndarray:
+    """Of derivatives by time, as a column; a piece without length holds its place, whatever it is divided by."""
+    return np.where(lengths > 0.0, lengths, 1.0)[:, None]
 
 
-JERK_FORM = _jerk_form()
-
-
-def _least_jerk(points: np.ndarray, h: np.ndarray) -> JointPath:
-    """The spline through the points, h apart in time. With ∫ jerk² dt = Σ h⁻⁵ xᵀ S K S x, S = diag(1, h, h², 1, h, h²),
-    speeds and accelerations at the inner points solve a positive definite system of 2 × 2 blocks in three diagonals."""
-    scale = np.stack([np.ones_like(h), h, h * h] * 2, axis=1)
-    form = JERK_FORM * scale[:, :, None] * scale[:, None, :] / h[:, None, None] ** 5
-    after, before = slice(1, 3), slice(4, 6)
-    own = form[:-1, before, before] + form[1:, after, after]
-    right = -(
-        form[:-1, before, 0, None] * points[:-2, None]
-        + (form[:-1, before, 3, None] + form[1:, after, 0, None]) * points[1:-1, None]
-        + form[1:, after, 3, None] * points[2:, None]
-    )
-    for k in range(1, len(own)):
-        couple = form[k, after, before]
-        factor = np.linalg.solve(own[k - 1], couple).T
-        own[k] -= factor @ couple
-        right[k] -= factor @ right[k - 1]
-    inner = np.zeros((len(points), 2, points.shape[1]))
-    for k in range(len(own) - 1, -1, -1):
-        inner[k + 1] = np.linalg.solve(own[k], right[k] - form[k + 1, after, before] @ inner[k + 2])
-    return JointPath.hermite(np.concatenate([[0.0], np.cumsum(h)]), points, inner[:, 0], inner[:, 1])
-
-
-def _value(c: np.ndarray, u: np.ndarray) -> np.ndarray:
+def value(c: np.ndarray, u: np.ndarray) -> np.ndarray:
     found = c[-1] + np.zeros_like(u)
     for k in range(len(c) - 2, -1, -1):
         found = found * u + c[k]
     return found
 
 
-def _derivative(c: np.ndarray) -> np.ndarray:
+def derivative(c: np.ndarray) -> np.ndarray:
     return c[1:] * np.arange(1, len(c)).reshape(-1, *(1,) * (c.ndim - 1))
 
 
 def _extrema(c: np.ndarray) -> np.ndarray:
     """Values at both ends and at all turning points of many polynomials on 0 … 1: first axis."""
-    return np.array([_value(c, u) for u in _borders(_derivative(c))])
+    return np.array([value(c, u) for u in _borders(derivative(c))])
 
 
 def _borders(c: np.ndarray) -> np.ndarray:
@@ -340,13 +259,13 @@ def _borders(c: np.ndarray) -> np.ndarray:
     others repeat some. Between two turning points there is at most one root: found by halving."""
     if len(c) == 1:
         return np.stack([np.zeros(c.shape[1:]), np.ones(c.shape[1:])])
-    borders = _borders(_derivative(c))
+    borders = _borders(derivative(c))
     low, high = borders[:-1].copy(), borders[1:].copy()
-    sign = np.sign(_value(c[:, None], low))
-    crossing = sign * np.sign(_value(c[:, None], high)) < 0.0
+    sign = np.sign(value(c[:, None], low))
+    crossing = sign * np.sign(value(c[:, None], high)) < 0.0
     for _ in range(HALVINGS if crossing.any() else 0):
         middle = 0.5 * (low + high)
-        before = crossing & (np.sign(_value(c[:, None], middle)) == sign)
+        before = crossing & (np.sign(value(c[:, None], middle)) == sign)
         low = np.where(before, middle, low)
         high = np.where(crossing & ~before, middle, high)
     return np.concatenate([borders[:1], high, borders[-1:]])

@@ -39,19 +39,18 @@ class Motion:
         self._reach = max(float(np.abs(arm.links["a"]).sum() + np.abs(arm.links["d"]).sum()), 1e-9)
 
     def towards(self, q: np.ndarray, v: np.ndarray, target: np.ndarray, time: float, found: set[str]) -> np.ndarray:
-        """To `target`, so that the distance would be gone after `time` [s]; a master's messages become one smooth
-        motion when that is the time between two of them."""
+        """To `target`, so as to be there after `time` [s]. Joints speed up along their ramp; they slow down at once, so
+        that none passes its target."""
         inside = np.clip(target, self._arm.lower, self._arm.upper)
         if np.any(np.abs(inside - target) > 1e-9):
             found.add("range")
         away = inside - q
-        wanted = away / max(time, 2.0 * self._period)
+        wanted = away / max(time, self._period)
         if np.any(np.abs(wanted) > 1.001 * self.speed):
             found.add("speed")
-        # √(a x) leaves half of the acceleration for braking: no joint passes its target.
-        most = np.minimum(self.speed, np.sqrt(self._acceleration * np.abs(away)))
-        change = self._acceleration * self._period
-        return v + np.clip(np.clip(wanted, -most, most) - v, -change, change)
+        more = self._acceleration * self._period
+        ramp = np.clip(wanted, np.minimum(v, 0.0) - more, np.maximum(v, 0.0) + more)
+        return np.clip(ramp, -self.speed, self.speed)
 
     def by_rates(self, q: np.ndarray, v: np.ndarray, twist: np.ndarray, found: set[str]) -> np.ndarray:
         """The tool at `twist` (v, ω in world axes); near singularities slower, and never faster than the joints can."""

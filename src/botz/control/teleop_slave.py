@@ -20,6 +20,9 @@ AGREEMENT = 0.01
 """Where a master's angles are the slave's within this, they count as they are, without an offset [rad, m]."""
 INTERVAL, LEAST_INTERVAL, MOST_INTERVAL = 0.02, 0.002, 0.1
 """Between two messages: assumed at first, and the bounds of what is believed [s]."""
+BRIDGED = 2.0
+"""Intervals over which a message is followed. With two, the reference goes on evenly while messages come evenly, and
+also when one is lost or late by an interval."""
 LONGEST_GAP = 0.1
 """After so long without an update the reference is taken from the arm: it has not gone on alone [s]."""
 DIGITS = 9
@@ -190,7 +193,7 @@ class Slave:
                 self.speed = self._motion.bounded(self.reference, self._motion.braked(self.speed), seen.joints, found)
                 found.clear()
             case _:
-                self._follow(seen, found)
+                self._follow(t, seen, found)
         self.stop_held = situation == "stopped"
         self.limits = sorted(found)
         command: dict[str, Any] = {"position": self.reference.copy(), "speed": self.speed.copy()}
@@ -212,7 +215,7 @@ class Slave:
         self.speed = np.zeros(self._arm.n)
         self.anchored = False
 
-    def _follow(self, seen: Seen, found: set[str]) -> None:
+    def _follow(self, t: float, seen: Seen, found: set[str]) -> None:
         scale, motion = self._settings.scale, self._motion
         if self.mode == "twist":
             v = motion.by_rates(self.reference, self.speed, scale * self.wish, found)
@@ -220,7 +223,8 @@ class Slave:
             if not self.anchored:
                 self._close_clutch()
             self.target = self.slave_anchor + scale * (self.wish - self.master_anchor)
-            v = motion.towards(self.reference, self.speed, self.target, self.interval, found)
+            time = self.sessions.heard + BRIDGED * self.interval - t
+            v = motion.towards(self.reference, self.speed, self.target, time, found)
         self.speed = motion.bounded(self.reference, v, seen.joints, found)
 
     def _close_clutch(self) -> None:

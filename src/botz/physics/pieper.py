@@ -25,7 +25,7 @@ SMALL = 1e-7
 made good by Newton's steps."""
 AXIAL = 1e-10
 """Distance from an axis, as a share of the reach, below which the angle about the axis is free."""
-SLACK = 1e-12
+SLACK = 1e-10
 """How far out of reach a point may be, as a share of the reach."""
 MEETING = 5e-7
 """Half the angle between two branches below which they count as one [rad]."""
@@ -254,15 +254,13 @@ def general_positions(links, x, y, z, reach, wanted, r, phi, h, joints, branch):
     m, n = sa1 * sa1, 4.0 * a1 * a1
     mn = m * n
     # |u|² = (a₂ + r c)² + (cos α₂ r s − h sin α₂)²
-    count, p0, p1, p2, p3 = trigonometric_roots(
-        m * a_0 * a_0 + n * b_0 * b_0 - mn * (a2 * a2 + sa2 * sa2 * h * h),
-        2.0 * m * a_0 * a_c - mn * 2.0 * a2 * r,
-        2.0 * m * a_0 * a_s + 2.0 * n * b_0 * b_s + mn * 2.0 * ca2 * sa2 * r * h,
-        m * a_c * a_c - mn * r * r,
-        2.0 * m * a_c * a_s,
-        m * a_s * a_s + n * b_s * b_s - mn * ca2 * ca2 * r * r,
-        10.0 * SLACK,
-    )
+    q0 = m * a_0 * a_0 + n * b_0 * b_0 - mn * (a2 * a2 + sa2 * sa2 * h * h)
+    qc = 2.0 * m * a_0 * a_c - mn * 2.0 * a2 * r
+    qs = 2.0 * m * a_0 * a_s + 2.0 * n * b_0 * b_s + mn * 2.0 * ca2 * sa2 * r * h
+    qcc, qcs = m * a_c * a_c - mn * r * r, 2.0 * m * a_c * a_s
+    qss = m * a_s * a_s + n * b_s * b_s - mn * ca2 * ca2 * r * r
+    count, p0, p1, p2, p3 = trigonometric_roots(q0, qc, qs, qcc, qcs, qss, SLACK)
+    flat = MEETING * (abs(q0) + abs(qc) + abs(qs) + abs(qcc) + abs(qcs) + abs(qss))
     row, flags = FIRST_ROW, 0
     if count < 0:  # every ψ: a motion of the arm that leaves the wrist's centre where it is
         count, flags = 1, STRAIGHT_ELBOW
@@ -270,14 +268,14 @@ def general_positions(links, x, y, z, reach, wanted, r, phi, h, joints, branch):
     azimuth, away = atan2(y, x), hypot(x, y)
     if away <= AXIAL * reach:
         flags |= FREE_SHOULDER
-    taken, before = 0, p3 - 2.0 * pi
+    taken = 0
     for k in range(count):
         psi = p0 if k == 0 else (p1 if k == 1 else (p2 if k == 2 else p3))
-        if k > 0 and abs(psi - before) < 2.0 * MEETING:
+        c, s = cos(psi), sin(psi)
+        if abs(c * (qs + 2.0 * qss * s + qcs * c) - s * (qc + 2.0 * qcc * c + qcs * s)) < flat:  # a double root
             flags |= STRAIGHT_ELBOW
-        before = psi
         u1, u2, w = second_frame(links, r, h, psi)
-        gx, gy = (a_0 + a_c * cos(psi) + a_s * sin(psi)) / (2.0 * a1), (z - ca1 * w) / sa1
+        gx, gy = (a_0 + a_c * c + a_s * s) / (2.0 * a1), (z - ca1 * w) / sa1
         # The elbow, at u = (a₂, 0) of frame 2, against the line to the wrist.
         backward = gx + a1 < 0.0
         below = (a2 * u2 > 0.0) == ((sa1 > 0.0) != backward)

@@ -18,6 +18,10 @@ FREE = 2e-10
 """Where a direction counts as none: W, and the wrist centre's distance from the axis of joint 1 as a part of the two
 links' length. The joint it would give is then known to 1e-6 rad at best, and leaving the rest of W out turns the tool
 by less than 1e-9."""
+NEARLY, WINDOW = 1e-5, 1e-14
+"""Below this the same numbers are nearly nothing: the joint they give is known to `WINDOW` over them, and all angles
+that near are as good. Among them too the cheapest is taken, which keeps an arm where it is, and keeps poses at the end
+of the reach or of a range from being lost to rounding."""
 TURN_WRIST, TURN_PLANE, TURN_PLANE_FLIPPED = 0, 1, 2
 """Curves: φ free at a given θ₁; θ₁ free, and φ follows the tool's axis with W > 0 or W < 0."""
 SAMPLES = 240
@@ -57,6 +61,16 @@ def best_of_curve(links, flange, wanted, weights, limits, curve, theta1, elbow, 
         off0, cost0, off1, cost1 = off1, cost1, off2, cost2
     point(*common, best, q)
     return best_off < BEYOND
+
+
+@compiled
+def best_near(links, flange, wanted, weights, limits, curve, theta1, elbow, middle, window, q):  # -> reached
+    """The same on a piece of a curve, `window` to both sides of `middle`."""
+    common = (links, flange, wanted, weights, limits, curve, theta1, elbow)
+    off, cost = point(*common, middle, q)
+    where, off, _ = refined(*common, middle, window, off, cost, q)
+    point(*common, where, q)
+    return off < BEYOND
 
 
 @compiled

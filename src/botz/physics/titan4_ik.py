@@ -37,7 +37,16 @@ from botz.physics.ik_choice import (
     cost_of,
     inside,
 )
-from botz.physics.titan4_free import FREE, TURN_PLANE, TURN_PLANE_FLIPPED, TURN_WRIST, best_of_curve
+from botz.physics.titan4_free import (
+    FREE,
+    NEARLY,
+    TURN_PLANE,
+    TURN_PLANE_FLIPPED,
+    TURN_WRIST,
+    WINDOW,
+    best_near,
+    best_of_curve,
+)
 from botz.physics.two_links import STRAIGHT, reach_of, two_links
 
 EXACT = 1e-12
@@ -72,14 +81,11 @@ def titan4_solutions(links, flange, wanted, weights, limits, joints, branch):  #
     c1, s1 = cx / radius, cy / radius  # eq. 3-8
     along, up = bx * c1 + by * s1, links[0].sa * bz
     w = sqrt(along * along + up * up)  # eq. 3-10
-    if not w > FREE:
-        theta1 = atan2(cy, cx)
-        count = 0
-        for code in (0, BACKWARD):
-            turned = theta1 + pi if code else theta1
-            count = along_curve(links, flange, wanted, weights, limits, TURN_WRIST, turned, code, count, joints, branch)
-        return count, summed_up(count, FREE_WRIST | straight_flag(links, wanted, weights, limits, count, joints))
-    return regular(links, flange, radius, c1, s1, along / w, up / w, w, joints, branch)
+    if w > NEARLY and radius > NEARLY * scale:
+        return regular(links, flange, radius, c1, s1, along / w, up / w, w, joints, branch)
+    return nearly_singular(
+        links, flange, wanted, weights, limits, radius / scale, atan2(cy, cx), w, atan2(up, along), joints, branch
+    )
 
 
 @compiled
@@ -153,11 +159,42 @@ def summed_up(count, status):
 
 
 @compiled
-def along_curve(links, flange, wanted, weights, limits, curve, theta1, code, count, joints, branch):  # -> count
-    """The cheapest point of a curve for each elbow."""
+def nearly_singular(links, flange, wanted, weights, limits, radius, theta1, w, phi, joints, branch):
+    # -> count, status
+    """The same poses and branches where W or the wrist centre's distance is nearly, or quite, nothing."""
+    count = 0
+    curves = (links, flange, wanted, weights, limits)
+    for backward in (False, True):
+        own1, own = (theta1 + pi, pi - phi) if backward else (theta1, phi)
+        code = BACKWARD if backward else 0
+        if not w > FREE:
+            count = along_curve(*curves, TURN_WRIST, own1, 0.0, 0.0, code, count, joints, branch)
+        elif w <= NEARLY:
+            for flip in (0, FLIPPED):
+                at = own + pi if flip else own
+                # θ₁ is off by its own rounding, and W with it.
+                window = min(WINDOW + WINDOW / radius, FREE) / w
+                count = along_curve(*curves, TURN_WRIST, own1, at, window, code + flip, count, joints, branch)
+        else:
+            for flip in (0, FLIPPED):
+                curve = TURN_PLANE_FLIPPED if flip else TURN_PLANE
+                count = along_curve(*curves, curve, 0.0, own1, WINDOW / radius, code + flip, count, joints, branch)
+    status = straight_flag(links, wanted, weights, limits, count, joints)
+    return count, summed_up(count, status if w > FREE else status | FREE_WRIST)
+
+
+@compiled
+def along_curve(
+    links, flange, wanted, weights, limits, curve, theta1, middle, window, code, count, joints, branch
+):  # -> count
+    """The cheapest point for each elbow, of a whole curve or of a piece of it."""
     for elbow in (1, -1):
         q = joints[count]
-        if best_of_curve(links, flange, wanted, weights, limits, curve, theta1, elbow, q):
+        if window > 0.0:
+            reached = best_near(links, flange, wanted, weights, limits, curve, theta1, elbow, middle, window, q)
+        else:
+            reached = best_of_curve(links, flange, wanted, weights, limits, curve, theta1, elbow, q)
+        if reached:
             theta3 = q[2] + links[2].theta
             theta3 -= 2.0 * pi * floor(theta3 / (2.0 * pi) + 0.5)
             bent = 0.0 if abs(sin(theta3)) < STRAIGHTENED else theta3
@@ -183,14 +220,15 @@ def free_shoulder(links, flange, wanted, weights, limits, joints, branch):  # ->
     """The wrist centre is on the axis of joint 1: forward and backward are the same curve."""
     bx, by, bz = flange[6], flange[7], flange[8]
     count, status = 0, FREE_SHOULDER
+    curves = (links, flange, wanted, weights, limits)
     for code in (0, FLIPPED):
         curve = TURN_PLANE_FLIPPED if code else TURN_PLANE
-        count = along_curve(links, flange, wanted, weights, limits, curve, 0.0, code, count, joints, branch)
+        count = along_curve(*curves, curve, 0.0, 0.0, 0.0, code, count, joints, branch)
     if abs(bz) <= FREE:
         # The tool's axis is level: where the plane is at right angles to it, φ is free instead.
         status |= FREE_WRIST
         level = atan2(by, bx)
         for code in (0, BACKWARD):
             theta1 = level - 0.5 * pi if code else level + 0.5 * pi
-            count = along_curve(links, flange, wanted, weights, limits, TURN_WRIST, theta1, code, count, joints, branch)
+            count = along_curve(*curves, TURN_WRIST, theta1, 0.0, 0.0, code, count, joints, branch)
     return count, summed_up(count, status | straight_flag(links, wanted, weights, limits, count, joints))

@@ -107,7 +107,11 @@ def inertia_by_energy(samples: int) -> Iterator[Check]:
         for what, error in largest(samples, rng, several, compare).items():
             exact = what.startswith(("H −", "share"))
             tolerance = 0.0 if exact else SUMS
-            why = "Exactly." if exact else "Sums of products, rounded; all terms of the energies have one sign or one size."
+            why = (
+                "Exactly."
+                if exact
+                else "Sums of products, rounded; all terms of the energies have one sign or one size."
+            )
             yield worst(f"inertia, {name}: {what}", [error], tolerance, why)
 
 
@@ -186,7 +190,7 @@ def split_of_the_torques(samples: int) -> Iterator[Check]:
             ),
             "friction": np.abs(parts["friction"] - friction).max(axis=1) / (1.0 + np.abs(friction).max(axis=1)),
             "drag": by_state(parts["drag"], chain.drag(q, qd)),
-            "sum": by_state(arm.torques(q, qd, qdd), sum(parts.values()), size),
+            "sum": by_state(arm.torques(q, qd, qdd), np.sum(list(parts.values()), axis=0), size),
         }
 
     for name, several in cases(rng, friction=True, water=True):
@@ -250,12 +254,10 @@ def wrong_masses(samples: int) -> Iterator[Check]:
         bare = SerialArm(arm.robot, gravity=several[0].chain.gravity.tolist(), payload=False)
         payload = several[0].chain.robot.payload
         torque = bare.gravity(states.q) - arm.gravity(states.q)
-        force = payload.mass * several[0].chain.gravity
-        pull = np.einsum(
-            "nij,i->nj",
-            gradient(lambda q, one=several[0], at=np.array(payload.centre): one.chain.point(q, -1, at), states.q),
-            force,
-        )
+        frames = several[0].chain.frames(states.q)
+        centre = frames[:, -1, :3, 3] + frames[:, -1, :3, :3] @ np.array(payload.centre)
+        columns, _ = several[0].chain.columns(frames, arm.n + 1, centre)
+        pull = np.einsum("nij,i->nj", columns, payload.mass * several[0].chain.gravity)
         size = np.abs(arm.gravity(states.q)).max(axis=1) + np.abs(pull).max(axis=1)
         error = by_state(torque, pull, size)
         yield worst(f"without its payload, {name}: gravity less by Jᵀ m g", [float(error.max())], SUMS, "Rounding.")

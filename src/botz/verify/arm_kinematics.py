@@ -94,7 +94,10 @@ SINGULAR = {
     "titan4 with a straight elbow": ("titan4", [0.3, 0.4, 0.0, 0.7, 0.2, 0.5]),
     "titan4 with its wrist at 90°": ("titan4", [0.3, 0.4, 0.8, 0.7, np.pi / 2, 0.5]),
     "puma560 with its wrist straight": ("puma560", [0.3, 0.4, 0.8, 0.7, 0.0, 0.5]),
-    "puma560 with its elbow stretched": ("puma560", [0.3, 0.4, float(np.arctan2(0.0203, 0.4318)) - np.pi / 2, 0.7, 0.4, 0.5]),
+    "puma560 with its elbow stretched": (
+        "puma560",
+        [0.3, 0.4, float(np.arctan2(0.0203, 0.4318)) - np.pi / 2, 0.7, 0.4, 0.5],
+    ),
     "titan4 anywhere": ("titan4", [0.3, 0.4, 0.8, 0.7, 0.2, 0.5]),
     "puma560 anywhere": ("puma560", [0.3, 0.4, 0.8, 0.7, 0.2, 0.5]),
 }

@@ -63,9 +63,7 @@ def payload_is_a_heavier_link(samples: int) -> Iterator[Check]:
             tool = pose_matrix([*data["tool"]["position"], *data["tool"]["attitude"]])
             heavier = shipped(name) | {"pose": data["pose"], "tool": data["tool"]}
             own = {key: heavier["joints"][last][key] for key in ("mass", "centre", "inertia")}
-            heavier["joints"][last] |= body_of(
-                pseudo_inertia(own) + tool @ pseudo_inertia(data["payload"]) @ tool.T
-            )
+            heavier["joints"][last] |= body_of(pseudo_inertia(own) + tool @ pseudo_inertia(data["payload"]) @ tool.T)
             states = States.random(rng, max(min(samples, 1000) // 5, 3), 6)
             with_payload, with_link = (
                 case(one, gravity).arm.torques(states.q, states.qd, states.qdd) for one in (data, heavier)
@@ -130,11 +128,13 @@ def carried_by_the_current(samples: int) -> Iterator[Check]:
         arm = case(data, (0.0, 0.0, -GRAVITY), Water(density=SEA, current=floats(1.5 * axis))).arm
         with_it, against = (float(arm.parts([0.2], [speed], [0.0])["drag"][0]) for speed in (1.5, 0.0))
         errors.append(with_it / against)
-    yield worst("sliding with the current: drag by that at rest", errors, SUMS, "Differences of speeds, rounded, squared.")
+    yield worst(
+        "sliding with the current: drag by that at rest", errors, SUMS, "Differences of speeds, rounded, squared."
+    )
 
 
 def bar(length: float, mass: float, **changes: object) -> Data:
-    """A joint about a level axis with a rod that hangs at q = 0, turned about y of the world; its frame is at its end."""
+    """A joint about a level axis with a rod that hangs at q = 0, turning about y of the world; its frame at its end."""
     inertia = mass * length**2 / 12.0
     joint = {
         "a": length,
@@ -148,8 +148,8 @@ def bar(length: float, mass: float, **changes: object) -> Data:
 
 
 def one_joint(samples: int) -> Iterator[Check]:
-    """A rod on a joint: τ = (m l²/3 + J) q̈ + ½ m g l sin q + b q̇ + f q̇/√(q̇² + w²) + ½ ρ C_d A |l q̇| l q̇ · l − ρ V g l sin q,
-    with volume and drag at its end."""
+    """A rod on a joint: τ = (m l²/3 + J) q̈ + (½ m − ρ V) g l sin q + b q̇ + f q̇/√(q̇² + w²) + ½ ρ C_d A |l q̇| l q̇ · l,
+    volume and drag at its end."""
     rng = np.random.default_rng(24)
     errors = []
     for _ in range(max(min(samples, 1000) // 10, 3)):
@@ -192,9 +192,7 @@ def gravity_turns_with_the_base(samples: int) -> Iterator[Check]:
             blocks = np.kron(np.eye(2), turn.T)
             found = one.arm.torques(states.q, states.qd, states.qdd, wrench=states.wrench)
             errors.append(
-                by_state(
-                    found, upright.torques(states.q, states.qd, states.qdd, wrench=states.wrench @ blocks.T)
-                ).max()
+                by_state(found, upright.torques(states.q, states.qd, states.qdd, wrench=states.wrench @ blocks.T)).max()
             )
         yield worst(f"turned base, {name}: torques, relative", errors, 10 * SUMS, "Rounding of R and of sums.")
 

@@ -1,6 +1,7 @@
 """Serial arms in Pinocchio and in MuJoCo, built from the same parameters, and EAIK's inverse kinematics.
 
-None of the three is needed by the package: each is loaded where it is used, and its checks are skipped where it is missing.
+None of the three is needed by the package: each is loaded where it is used, and where it is missing, its checks are
+skipped.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def ask(name: str, chain: Chain, states: Sequence[np.ndarray]) -> Computed:
 def link_transforms(chain: Chain) -> list[np.ndarray]:
     """From each joint's frame, at zero, to that of its link: the part of eq. 3-1 that does not move."""
     return [
-        about(2, np.float64(joint.theta)) @ along(2, np.float64(joint.d)) @ along(0, np.float64(joint.a))
-        @ about(0, np.float64(joint.alpha))
+        about(2, joint.theta) @ along(2, joint.d) @ along(0, joint.a)
+        @ about(0, joint.alpha)
         for joint in chain.robot.joints.values()
     ]  # fmt: skip
 

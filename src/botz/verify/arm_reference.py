@@ -1,13 +1,14 @@
 """Serial arms in plain NumPy, straight from the scenario's parameters: products of elementary transforms, and energies.
 
-Everything here also takes complex joint variables. The imaginary part of f(q + ihv)/h with a tiny h is the derivative of f
-along v without any difference, exact to rounding: what the compiled recursions are compared with.
+Everything here also takes complex joint variables. The imaginary part of f(q + ihv)/h with a tiny h is the derivative
+of f along v without any difference, exact to rounding: what the compiled recursions are compared with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +19,9 @@ TINY = 1e-30
 """Step into the imaginary: its square is nothing beside 1."""
 
 
-def about(axis: int, angle: np.ndarray) -> np.ndarray:
+def about(axis: int, angle: Any) -> np.ndarray:
     """Turns about x, y or z (0, 1, 2): (…, 4, 4)."""
-    angle = np.asarray(angle)
+    angle = np.asarray(angle) + 0.0
     found = np.zeros((*angle.shape, 4, 4), dtype=angle.dtype)
     i, j = (axis + 1) % 3, (axis + 2) % 3
     found[..., axis, axis] = found[..., 3, 3] = 1.0
@@ -30,9 +31,9 @@ def about(axis: int, angle: np.ndarray) -> np.ndarray:
     return found
 
 
-def along(axis: int, way: np.ndarray) -> np.ndarray:
+def along(axis: int, way: Any) -> np.ndarray:
     """Shifts along x, y or z: (…, 4, 4)."""
-    way = np.asarray(way)
+    way = np.asarray(way) + 0.0
     found = np.zeros((*way.shape, 4, 4), dtype=way.dtype)
     found[...] = np.eye(4)
     found[..., axis, 3] = way

@@ -100,9 +100,15 @@ def _soccer(full: bool) -> list[Check]:
     return soccer_checks(FULL if full else FAST)
 
 
+def _arm(full: bool) -> list[Check]:
+    from botz.verify.arm import arm_checks
+
+    return arm_checks(FULL if full else FAST)
+
+
 def families() -> dict[str, Callable[[bool], list[Check]]]:
     """What can be verified, by family; each is called with `full`."""
-    return {"kinematics": _kinematics, "vehicle": _vehicle, "soccer": _soccer}
+    return {"kinematics": _kinematics, "vehicle": _vehicle, "soccer": _soccer, "arm": _arm}
 
 
 def run(family: str, full: bool = False) -> list[Check]:
