@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from fake_match import PATIENCE, deliver, ignored, stopped_clock
 
+from botz.cli.teleoperation import motion_of, play
 from botz.control.teleop_master import MasterEnd
 from botz.engines.base import Channel, ChannelTable
 from botz.engines.serial_arm import SerialArm
@@ -303,7 +304,7 @@ def served() -> Iterator[tuple[FakeArmRun, TeleoperationLink]]:
 
 
 def test_the_client_drives_and_hears(served):
-    run, link = served
+    _, link = served
     with Master(link.address, timeout=PATIENCE) as master:
         assert master.joints == list(ARM.names)
         for k in range(200):
@@ -328,6 +329,20 @@ def test_a_client_whose_session_is_over_asks_for_another(served):
             if first.listen(0.01) and first.feedback["session"] in [s["session"] for s in link.slave.sessions.greeted]:
                 break
         assert first.feedback["session"] == link.slave.sessions.active != ""
+
+
+def test_the_command_plays_a_table_and_shows_what_it_hears(served, tmp_path, capsys):
+    _, link = served
+    file = tmp_path / "hands.csv"
+    rows = [",".join(str(value) for value in (t, *(START + move))) for t, move in ((0.0, 0.0), (0.6, 0.02))]
+    file.write_text("\n".join(["time," + ",".join(ARM.names), *rows]), encoding="utf-8")
+    with Master(link.address, timeout=PATIENCE) as client:
+        table = motion_of(file, client.joints, None)
+        result = play(client, table, 100.0, quiet=False)
+    assert result["sent"] > 50
+    assert result["received"] > 0
+    assert " s  following" in capsys.readouterr().out
+    assert np.all(np.array(result["joints"]) >= START - 1e-9)
 
 
 def test_where_nobody_answers_the_client_says_so():

@@ -337,7 +337,6 @@ def test_the_tool_is_not_faster_than_its_limits():
 
 
 def inside(places: np.ndarray, low: list[float], high: list[float]) -> bool:
-    print("outside by", max(np.max(low - places), np.max(places - high)))
     return bool(np.all(places >= np.array(low) - 1e-8) and np.all(places <= np.array(high) + 1e-8))
 
 
@@ -560,7 +559,20 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=7) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-KEYS = ("session", "number", "time", "joints", "twist", "clutch", "stop", "reset", "release", "opening", "hello", "nonce")
+KEYS = (
+    "session",
+    "number",
+    "time",
+    "joints",
+    "twist",
+    "clutch",
+    "stop",
+    "reset",
+    "release",
+    "opening",
+    "hello",
+    "nonce",
+)
 
 
 @settings(max_examples=200, deadline=None)

@@ -171,6 +171,7 @@ def report(arm: SerialArm, robot: str, target: list[float], found: Solutions) ->
 def print_solutions(arm: SerialArm, found: Solutions) -> None:
     from math import degrees
 
+    from rich.markup import escape
     from rich.table import Table
 
     revolute = [unit == "rad" for unit in joint_units(arm)]
@@ -178,12 +179,13 @@ def print_solutions(arm: SerialArm, found: Solutions) -> None:
     if any(found.branches):
         table.add_column("branch", no_wrap=True)
     for name, turns in zip(arm.names, revolute, strict=True):
-        table.add_column(f"{name.replace('_', ' ')} [{'°' if turns else 'm'}]", justify="right", min_width=8)
+        title = f"{name.replace('_', ' ')} [{'°' if turns else 'm'}]"
+        table.add_column(escape(title), justify="right", min_width=8)
     table.add_column("cost", justify="right", min_width=7)
     table.add_column("inside", justify="right", min_width=6)
     for branch, joints, cost in zip(found.branches, found.joints, found.costs, strict=True):
         values = [
-            f"{degrees(value) + 0.0:.3f}" if turns else f"{value:.5f}"
+            f"{round(degrees(value), 3) + 0.0:.3f}" if turns else f"{round(float(value), 5) + 0.0:.5f}"
             for value, turns in zip(joints, revolute, strict=True)
         ]
         row = [*([branch] if any(found.branches) else []), *values, f"{cost:.5f}"]
@@ -196,7 +198,9 @@ def print_solutions(arm: SerialArm, found: Solutions) -> None:
     number = "1 solution" if count == 1 else f"{count} solutions, the best first"
     print(f"{found.status}: {number} ({SOLVERS[arm.solver.kind]})")
     if found.singular:
-        print(f"singular: {', '.join(found.singular)}; a free joint is set where the cost is least")
+        free = any("shoulder" in word or "wrist" in word for word in found.singular)
+        rest = "; the free joint is set where the cost is least" if free else "; two solutions meet"
+        print(f"singular: {', '.join(found.singular)}{rest}")
 
 
 def refusal(arm: SerialArm, robot: str, target: list[float], found: Solutions) -> str:

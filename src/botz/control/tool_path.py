@@ -31,7 +31,7 @@ RAMPS = np.linspace(0.1, 0.5, 9)
 """Shares of the time for speeding up, and the same for slowing down, that are tried."""
 MOMENTS = np.linspace(0.0, 1.0, 801)
 """Shares of the time at which they are judged."""
-SLOWEST = 50.0
+SLOWEST = 20.0
 """How many times the usual demand on the joints a single place of a course may ask, where no duration is given."""
 
 
@@ -177,21 +177,21 @@ def _tracked(arm: SerialArm, course: Course, s: np.ndarray, start: np.ndarray) -
     q = np.empty((len(s), arm.n))
     q[0] = start
     if arm.solver.kind == "numeric":
+        # From each place the search begins at the one before.
         for k in range(1, len(s)):
             found = arm.inverse(poses[k], present=q[k - 1], limits=False)
             if not found:
-                raise _out_of_reach(arm, course, s[k - 1], s[k])
+                raise _out_of_reach(arm, course, s[: k + 1], q[:k])
             candidates = _near(arm, found.joints, q[k - 1])
             q[k] = candidates[np.abs(candidates - q[k - 1]).max(axis=1).argmin()]
         return q
     every = arm.inverse_many(poses, present=start, limits=False)
-    if not every.counts[1:].all():
-        k = 1 + int((every.counts[1:] == 0).argmax())
-        raise _out_of_reach(arm, course, s[k - 1], s[k])
     side = np.sign(_determinants(arm, every.joints.reshape(-1, arm.n))).reshape(every.codes.shape)
     own = np.sign(_determinants(arm, start[None]))[0]
     for k in range(1, len(s)):
         count = int(every.counts[k])
+        if count == 0:
+            raise _out_of_reach(arm, course, s[: k + 1], q[:k])
         candidates = _near(arm, every.joints[k, :count], q[k - 1])
         far = np.abs(candidates - q[k - 1]).max(axis=1)
         far[side[k, :count] != own] += 1e3
@@ -265,40 +265,55 @@ def outside_of(limits: Limits, q: np.ndarray) -> str:
     return f"the range of joint {limits.names[i]!r}, {low:.4g} to {high:.4g} {unit} (needs {q[i]:.4g} {unit})"
 
 
-def _out_of_reach(arm: SerialArm, course: Course, good: float, bad: float) -> InputError:
+def _out_of_reach(arm: SerialArm, course: Course, s: np.ndarray, q: np.ndarray) -> InputError:
+    """Of a course whose joints are known at all shares but the last, which has none; where they leave a range before
+    that, this is what is said."""
+    if (error := _out_of_range(arm, course, s[:-1], q)) is not None:
+        return error
+    good, bad = float(s[-2]), float(s[-1])
     for _ in range(40):
         middle = 0.5 * (good + bad)
-        if arm.inverse(course.poses(np.array([middle]))[0], limits=False):
+        if arm.inverse(course.poses(np.array([middle]))[0], present=q[-1], limits=False):
             good = middle
         else:
             bad = middle
-    status = arm.inverse(course.poses(np.array([bad]))[0], limits=False).status
+    status = arm.inverse(course.poses(np.array([bad]))[0], present=q[-1], limits=False).status
     return InputError(Problem(f"{place(course, bad)} the path leaves the workspace: {status}", key="pose"))
 
 
 def _within_range(arm: SerialArm, course: Course, path: JointPath) -> JointPath:
     limits = Limits.of(arm)
     low, high = path.extent()
-    if (low >= limits.lower - SLACK).all() and (high <= limits.upper + SLACK).all():
-        return path
-    s = np.union1d(np.linspace(0.0, 1.0, 20 * PIECES + 1), path.times)
-    q = path.sampled(s)[0]
-    out = np.flatnonzero(~arm.within(q, 1e-6))
+    if (low < limits.lower - SLACK).any() or (high > limits.upper + SLACK).any():
+        s = np.union1d(np.linspace(0.0, 1.0, 20 * PIECES + 1), path.times)
+        error = _out_of_range(arm, course, s, path.sampled(s)[0])
+        if error is not None:
+            raise error
+    return path
+
+
+def _out_of_range(arm: SerialArm, course: Course, s: np.ndarray, q: np.ndarray) -> InputError | None:
+    """Where and which joint leaves its range first, how far it would go, and what else would reach there."""
+    limits = Limits.of(arm)
+    beyond = np.maximum(limits.lower - q, q - limits.upper)
+    out = np.flatnonzero((beyond > 1e-6).any(axis=1))
     if not len(out):
-        return path
+        return None
     k = int(out[0])
-    # Where it leaves a range it is only just outside: what it needs at most is said.
-    i = int(np.maximum(limits.lower - q[k], q[k] - limits.upper).argmax())
+    i = int(beyond[k].argmax())
     worst = q[k].copy()
-    worst[i] = low[i] if q[k, i] < limits.lower[i] else high[i]
-    text = f"{place(course, float(s[k]))} the path leaves {outside_of(limits, worst)}"
+    worst[i] = q[beyond[:, i].argmax(), i]
+    crossing = float(s[k])
+    if k > 0:
+        crossing -= float((s[k] - s[k - 1]) * beyond[k, i] / (beyond[k, i] - min(beyond[k - 1, i], 0.0)))
+    text = f"{place(course, crossing)} the path leaves {outside_of(limits, worst)}"
     others = arm.inverse(course.poses(s[k : k + 1])[0], present=q[k])
     if others:
         turned = np.abs(_near(arm, others.joints, q[k]) - q[k]).max(axis=1).min() < 1e-6
         branch = f" ({others.branches[0]})" if others.branches[0] else ""
         way = "a joint a whole turn back" if turned else f"another branch{branch}"
         text += f"; only {way} reaches it, and the tool would have to stop and change over by a joint move"
-    raise InputError(Problem(text, key="pose"))
+    return InputError(Problem(text, key="pose"))
 
 
 def _weakness(arm: SerialArm, q: np.ndarray) -> tuple[float, str]:

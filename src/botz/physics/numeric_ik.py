@@ -1,9 +1,9 @@
 """Inverse kinematics of any serial arm by damped least squares.
 
-Every start descends by δq = Jᵀ (J Jᵀ + λ I)⁻¹ e, Levenberg and Marquardt's step: far from the pose the damping λ follows
-the squared error, which keeps steps short where the arm is singular, and close to it the steps become Newton's
-[sugihara2011]. Joints at a stop that the step would push further are left out of it, the others are stopped there. Starts
-are the wanted position and then points that fill the joints' ranges evenly, the same every time.
+Every start descends by δq = Jᵀ (J Jᵀ + λ I)⁻¹ e, Levenberg and Marquardt's step: far from the pose the damping λ
+follows the squared error, which keeps steps short where the arm is singular, and close to it the steps become Newton's
+[sugihara2011]. Joints at a stop that the step would push further are left out of it, the others are stopped there.
+Starts are the wanted position and then points that fill the joints' ranges evenly, the same every time.
 """
 
 from __future__ import annotations
@@ -221,8 +221,8 @@ def next_prime(number):
 
 @compiled
 def start_at(links, number, wanted, reach, room):
-    """Number 0 is `wanted`; then multiples of the square roots of primes, whose fractions fill the ranges evenly. A joint
-    without a range starts up to half a turn, or the arm's reach, from `wanted`."""
+    """Number 0 is `wanted`; then multiples of the square roots of primes, whose fractions fill the ranges evenly. A
+    joint without a range starts up to half a turn, or the arm's reach, from `wanted`."""
     prime = 1
     for k in range(len(links)):
         own = room[6 + k]

@@ -1,7 +1,7 @@
 """Where the first three joints of an arm put its wrist's centre, and all positions that put it at a given point.
 
-Pieper's method [pieper1968], in the form of [craig2005] section 4.6, for the frames of physics/dh.py. The wrist's centre
-is (0, 0, d₄) of frame 3. In frame 2 it is f = (r cos ψ, r sin ψ, h) with ψ = θ₃ + φ, r e^{iφ} = a₃ − i d₄ sin α₃ and
+Pieper's method [pieper1968], after [craig2005] section 4.6, for the frames of physics/dh.py. The wrist's centre is
+(0, 0, d₄) of frame 3. In frame 2 it is f = (r cos ψ, r sin ψ, h) with ψ = θ₃ + φ, r e^{iφ} = a₃ − i d₄ sin α₃ and
 h = d₃ + d₄ cos α₃. In frame 1 it is g = (Rot(θ₂) u, w) with u = (a₂ + f_x, f_y cos α₂ − h sin α₂) and
 w = d₂ + f_y sin α₂ + h cos α₂. From the base, with Z counted from d₁ and R² = X² + Y² + Z²:
 

@@ -1,7 +1,7 @@
 """Real roots of quartic polynomials and of trigonometric polynomials of second degree, without allocation.
 
-Roots are bracketed between the extrema, which are bracketed between the points of inflection: a closed formula loses half
-of the digits where roots come together, which is where an arm is singular.
+Roots are bracketed between the extrema, which are bracketed between the points of inflection: a closed formula loses
+half of the digits where roots come together, which is where an arm is singular.
 """
 
 from __future__ import annotations

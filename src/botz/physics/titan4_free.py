@@ -154,10 +154,10 @@ def missed_by(links, x, z):
 @inlined
 def outside_by(link, value):
     """How far an angle is from its range, in the turn where it is nearest."""
-    middle, half = 0.5 * (link.lower + link.upper), 0.5 * (link.upper - link.lower)
+    half = 0.5 * (link.upper - link.lower)
     if not half < pi:
         # A range of a turn and more, or without end, has every direction.
         return 0.0
-    away = value - middle
+    away = value - 0.5 * (link.lower + link.upper)
     away = abs(away - 2.0 * pi * floor(away / (2.0 * pi) + 0.5))
     return max(0.0, away - half)

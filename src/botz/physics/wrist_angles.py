@@ -26,8 +26,8 @@ OUTSIDE = 1e9
 def bend_of(links, mx, my, mz):
     """θ₅ ≥ 0 of the wrist whose axis 6 is m in frame 3; −1 where its axes cannot be at that angle.
 
-    cos γ = m_z = cos α₄ cos α₅ − sin α₄ sin α₅ cos θ₅, solved for tan²(θ₅/2) in sines of γ ± (α₄ ± α₅), which keep their
-    digits where the wrist is straight.
+    cos γ = m_z = cos α₄ cos α₅ − sin α₄ sin α₅ cos θ₅, solved for tan²(θ₅/2) in sines of γ ± (α₄ ± α₅), which keep
+    their digits where the wrist is straight.
     """
     same = links[3].sa * links[4].sa
     gamma = atan2(hypot(mx, my), mz)

@@ -1,9 +1,9 @@
 """Inverse kinematics of arms of six revolute joints whose last three axes meet in a point: all solutions, up to eight.
 
-The point, the wrist's centre, depends on the first three joints alone: up to four positions (physics/pieper.py). For each
-of them the last three joints turn the tool in two ways (physics/wrist_angles.py). Where the centre lies on the axis of
-joint 1 or 2, that joint is free and set where the cost is least (physics/freed_joint.py); where it lies on both, joint 2
-is, with joint 1 as wanted. Where axes 4 and 6 coincide, their joints share the turn that they make together.
+The point, the wrist's centre, depends on the first three joints alone: up to four positions (physics/pieper.py). For
+each of them the last three joints turn the tool in two ways (physics/wrist_angles.py). Where the centre lies on the
+axis of joint 1 or 2, that joint is free and set where the cost is least (physics/freed_joint.py); where it lies on
+both, joint 2 is, with joint 1 as wanted. Where axes 4 and 6 coincide, their joints share the turn they make together.
 """
 
 from __future__ import annotations
@@ -27,25 +27,29 @@ LEFT_OVER = 1e-10
 
 def fits(links: np.ndarray) -> bool:
     """Whether axes 4, 5 and 6 meet in one point, with different directions, and the first three joints move this point
-    anywhere: not where they are all parallel, or all meet."""
+    anywhere: not where they are all parallel, or all meet. Plain NumPy: no arm waits for a compiler to learn this."""
     if len(links) != 6 or (links["kind"] != REVOLUTE).any():
         return False
-    reach = float(reach_of(links))
+    reach = float(np.abs(links["a"]).sum() + np.abs(links["d"]).sum())
     offsets = max(abs(links["a"][3]), abs(links["a"][4]), abs(links["d"][4]))
     if reach == 0.0 or offsets > 1e-13 * reach or min(abs(links["sa"][3]), abs(links["sa"][4])) < 1e-6:
         return False
-    volumes = [abs(volume_of_moves(links, 1.0 + k, 2.0 - 0.7 * k, 0.4 + 1.1 * k)) for k in range(5)]
+    volumes = [abs(volume_of_moves(links, (0.0, 2.0 - 0.7 * k, 0.4 + 1.1 * k))) for k in range(5)]
     return max(volumes) > 1e-7 * reach**3
 
 
-def volume_of_moves(links: np.ndarray, *q: float, step: float = 1e-4) -> float:
+def volume_of_moves(links: np.ndarray, angles: tuple[float, ...]) -> float:
     """Determinant of the wrist centre's derivatives by the first three joints."""
-    columns = []
-    for k in range(3):
-        ahead, behind = list(q), list(q)
-        ahead[k], behind[k] = q[k] + step, q[k] - step
-        columns.append(np.subtract(wrist_frame(links, *ahead)[9:], wrist_frame(links, *behind)[9:]) / (2.0 * step))
-    return float(np.linalg.det(np.array(columns)))
+    turn, place = np.eye(3), np.zeros(3)
+    axes, points = [], []
+    for link, angle in zip(links[:3], angles, strict=True):
+        axes.append(turn[:, 2])
+        points.append(place)
+        c, s = np.cos(angle), np.sin(angle)
+        place = place + turn @ [link.a * c, link.a * s, link.d]
+        turn = turn @ [[c, -s * link.ca, s * link.sa], [s, c * link.ca, -c * link.sa], [0.0, link.sa, link.ca]]
+    centre = place + turn[:, 2] * links[3].d
+    return float(np.linalg.det([np.cross(axis, centre - point) for axis, point in zip(axes, points, strict=True)]))
 
 
 @compiled

@@ -103,7 +103,7 @@ def test_right_angles_of_either_sign_offsets_and_negative_lengths(signs: tuple[i
     arm.links["a"][:4] *= rng.choice([-1, 1], 4)
     arm.links["d"][[0, 5]] = rng.uniform(-0.5, 0.5, 2)
     assert solver_of(arm.links).kind == "titan4"
-    for q in rng.uniform(-pi, pi, (20, 6)):
+    for q in rng.uniform(-pi, pi, (4, 6)):
         check(arm, q, tolerance=1e-12)
         q[4] = -arm.links["theta"][4]  # W = 0
         check(arm, q)
@@ -222,7 +222,7 @@ def cost(arm: SerialArm, q: np.ndarray, wanted: np.ndarray, weights: np.ndarray)
     return float((weights * (turned - wanted) ** 2).mean())
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_free_wrist_is_where_the_cost_is_least(titan: SerialArm, seed: int):
     """Against a search by brute force that solves the pose for many θ₂ instead of φ."""
     rng = np.random.default_rng(seed)
@@ -238,7 +238,7 @@ def test_the_free_wrist_is_where_the_cost_is_least(titan: SerialArm, seed: int):
     for backward in (0.0, pi):
         q1 = np.arctan2(centre[1], centre[0]) + backward
         x = np.array([np.cos(q1), np.sin(q1)]) @ centre[:2] - a[0]
-        for q2 in np.linspace(-pi, pi, 1500):
+        for q2 in np.linspace(-pi, pi, 700):
             x2, z2 = x - a[1] * np.cos(q2), centre[2] - titan.links["d"][0] - a[1] * np.sin(q2)
             number, t23, t4, other = two_links(a[2], a[3], low, high, scale, x2, z2)
             for first, second in [(t23, t4), (other, -t4)][:number]:

@@ -19,7 +19,7 @@ def build(case):
         )
         for i in range(len(case["alpha"]))
     ]  # fmt: skip
-    return rtb.DHRobot(links, tool=SE3(case["tool"]), gravity=-np.array(case["gravity"]))
+    return rtb.DHRobot(links, tool=SE3(case["tool"]), gravity=case["gravity"])
 
 
 def main():

@@ -1,0 +1,70 @@
+"""The shipped teleoperation with its engine: how far the arm is behind, a line that is cut, and complete state."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from botz.control.teleop_motion import RAMP
+from botz.control.teleop_script import read_table
+from botz.control.teleoperated import Teleoperated
+from botz.sim.simulation import Simulation
+from botz.sim.snapshots import encode
+
+DELAY, RATE, PERIOD, TIMEOUT = 0.2, 50.0, 0.01, 0.5
+
+
+@pytest.fixture
+def simulation() -> Simulation:
+    return Simulation("titan4-teleop")
+
+
+def operator(simulation: Simulation) -> Teleoperated:
+    controller = simulation._controllers["operator"][0]
+    assert isinstance(controller, Teleoperated)
+    return controller
+
+
+def test_the_arm_follows_within_the_stated_bound(simulation):
+    arm = simulation.engine.scenario.robots["titan"]
+    table = read_table(operator(simulation)._file, tuple(arm.joints))
+    errors, speeds, last = [], [], None
+    while simulation.time < 8.8:
+        position = simulation.step(n=10)["titan/position"]
+        hands = np.array(table.at(simulation.time)["joints"])
+        errors.append(np.abs(hands - position).max())
+        if last is not None:
+            speeds.append(np.abs(hands - last).max() / PERIOD)
+        last = hands
+    v, fastest, losses, servo = max(speeds), 0.4, 4, 0.002
+    assert operator(simulation).to_slave.lost > 5
+    assert max(errors) <= v * (DELAY + PERIOD + (1 + losses) / RATE + RAMP * v / fastest) + servo
+    assert max(errors) >= 0.9 * v * DELAY, "the delay must be seen"
+    feedback = operator(simulation).master.feedback
+    assert feedback["state"] == "following"
+    assert np.allclose(feedback["joints"], position, atol=1e-3), "at rest both know the same"
+
+
+def test_the_arm_stops_within_the_timeout_when_the_line_is_cut(simulation):
+    simulation.step(n=4500)
+    assert np.abs(simulation.values()["titan/speed"]).max() > 0.1
+    operator(simulation).to_slave.put = lambda message, t: None  # type: ignore[method-assign]
+    simulation.step(n=round(1000 * (DELAY + TIMEOUT + 2 * PERIOD)))
+    held = simulation.values()["titan/reference/position"].copy()
+    for _ in range(10):
+        values = simulation.step(n=100)
+        assert np.array_equal(values["titan/reference/position"], held)
+        assert np.allclose(values["titan/position"], held, atol=2e-3)
+    assert np.abs(values["titan/speed"]).max() < 1e-3
+    assert operator(simulation).slave.situation(simulation.time) == "silent"
+
+
+def test_a_snapshot_in_the_middle_goes_on_bit_for_bit(simulation):
+    simulation.step(n=3333)
+    saved = encode(simulation.snapshot())
+    first = simulation.step(n=1500)["titan/position"].copy()
+    messages = operator(simulation).to_slave.sent
+    other = Simulation("titan4-teleop")
+    other.restore(saved)
+    assert np.array_equal(other.step(n=1500)["titan/position"], first)
+    assert operator(other).to_slave.sent == messages
