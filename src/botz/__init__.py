@@ -8,6 +8,7 @@
 - `simulate(name_or_file)`: run it and get its `Recording`
 - `Simulation(name_or_file)`: step through it yourself: `reset`, `step`, `snapshot`, `restore`
 - `read(path)`: open a recording
+- `SerialArm.of(name_or_file)`: an arm to compute with: kinematics, inverse kinematics, dynamics
 - `AttachedRun(run_id)`: read along with a run in another process and send it commands
 """
 
@@ -19,6 +20,7 @@ from botz import kernel_cache as _kernel_cache  # noqa: F401, before Numba: it s
 from botz.errors import BotzError, ControllerError, DivergedError, InputError, RecordingError
 
 if TYPE_CHECKING:
+    from botz.engines.serial_arm import SerialArm
     from botz.record.reader import Recording, read
     from botz.run import simulate
     from botz.scenario.load import LoadedScenario, load
@@ -33,6 +35,7 @@ _LAZY = {
     "Recording": "botz.record.reader",
     "read": "botz.record.reader",
     "AttachedRun": "botz.sim.attached",
+    "SerialArm": "botz.engines.serial_arm",
 }
 
 __all__ = [
@@ -44,6 +47,7 @@ __all__ = [
     "LoadedScenario",
     "Recording",
     "RecordingError",
+    "SerialArm",
     "Simulation",
     "load",
     "read",

@@ -15,6 +15,7 @@ from botz.frames import (
     cross,
     dot,
     quaternion_from_attitude,
+    quaternion_of_axes,
     quaternion_rate,
     record,
     rotation_of,
@@ -91,6 +92,35 @@ def test_attitude_is_yaw_then_pitch_then_roll(attitude):
 @given(attitudes)
 def test_attitude_comes_back(attitude):
     assert attitude_from_quaternion(*quaternion_from_attitude(*attitude)) == pytest.approx(attitude, abs=1e-12)
+
+
+@many
+@given(st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: np.linalg.norm(q) > 0.1))
+def test_a_quaternion_comes_back_from_its_axes(numbers):
+    q = np.array(numbers) / np.linalg.norm(numbers)
+    found = np.array(quaternion_of_axes(*rotation_of(*q)))
+    assert found[0] >= 0.0 and np.linalg.norm(found) == pytest.approx(1.0, abs=1e-14)
+    assert matrix(found) == pytest.approx(matrix(q), abs=1e-14)
+    if abs(q[0]) > 1e-6:
+        assert found == pytest.approx(np.sign(q[0]) * q, abs=1e-14)
+
+
+@pytest.mark.parametrize("axis", np.vstack([np.eye(3), np.ones((1, 3)), [[0.0, -0.6, 0.8], [-1.0, 1e-9, 0.0]]]).tolist())
+@pytest.mark.parametrize("missing", [0.0, 1e-9, -1e-9, 1e-4])
+def test_nothing_is_lost_near_half_turns(axis, missing):
+    """There w is nearly 0, and a formula that divides by it gives none of the digits."""
+    axis = np.array(axis) / np.linalg.norm(axis)
+    angle = math.pi - missing
+    x, y, z = axis
+    cross_matrix = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    turned = np.eye(3) + math.sin(angle) * cross_matrix + (1 - math.cos(angle)) * cross_matrix @ cross_matrix
+    found = np.array(quaternion_of_axes(*turned.T.ravel()))
+    assert matrix(found) == pytest.approx(turned, abs=1e-14)
+    assert abs(found[1:] @ axis) == pytest.approx(1.0, abs=1e-8)
+
+
+def test_axes_that_are_not_turned_give_the_unit_quaternion():
+    assert quaternion_of_axes(*np.eye(3).ravel()) == (1.0, 0.0, 0.0, 0.0)
 
 
 def test_nose_straight_down_gives_numbers():

@@ -372,6 +372,18 @@ def test_joints_that_lead_out_of_the_box_are_held_too():
     assert np.allclose(rig.q, START, atol=1e-3), "and comes back when the master does"
 
 
+def test_a_miniature_arm_slides_along_a_face_too():
+    place = ARM.forward(START)[:3, 3]
+    rig = connected(limits={"high": [9.0, 9.0, float(place[2]) + 0.03]})
+    rig.drive(0.1, {"joints": START})
+    up = START + np.array([0.0, 0.3, 0.0, 0.0, 0.0, 0.0])
+    rig.drive(2.0, {"joints": up})
+    assert "box" in rig.master.feedback["limits"]
+    rig.drive(3.0, lambda t: {"joints": up + np.array([-0.2 * t, 0, 0, 0, 0, 0])})
+    assert rig.q[0] == pytest.approx(START[0] - 0.6, abs=0.05), "pushing upwards does not keep it from turning"
+    assert place[2] + 0.02 < rig.tool()[2] <= place[2] + 0.03
+
+
 def test_a_tool_that_starts_outside_its_box_can_only_come_nearer():
     place = ARM.forward(START)[:3, 3]
     rig = connected(limits={"high": (place - [0.1, -1, -1]).tolist()})
@@ -394,6 +406,16 @@ def test_an_arm_that_is_held_is_not_pushed_ever_harder():
     lead = slave.reference - stuck
     assert np.all(lead <= 0.5 * ARM.speed + 1e-9)
     assert "lead" in slave.limits
+
+
+def test_rates_that_lead_nowhere_move_nothing():
+    """The stretched arm cannot go further out; without damping it would turn its joints as fast as they can."""
+    rig = Rig()
+    rig.q = np.zeros(6)
+    rig.path = [rig.q]
+    rig.greet()
+    rig.drive(0.3, {"twist": [0.3, 0.0, 0.0, 0.0, 0.0, 0.0]})
+    assert np.all(largest_speed(rig) <= 0.02 * ARM.speed)
 
 
 def test_nothing_explodes_at_a_singularity():
@@ -524,6 +546,18 @@ def test_a_second_master_takes_over_only_from_a_silent_or_released_one():
     for _ in range(20):
         rig.tick()
     assert np.array_equal(rig.q, START), "the new master's offset was taken"
+
+
+def test_masters_that_change_between_two_updates_do_not_make_it_jump():
+    rig = connected()
+    rig.drive(0.5, {"joints": START})
+    other = MasterEnd(7)
+    other.take(rig.slave.take(other.hello(), "other", rig.t, "second")[1] or "")
+    assert rig.slave.take(rig.master.drive(rig.t, joints=START, release=True), "master", rig.t, "")[0] == "accepted"
+    assert rig.slave.take(other.drive(rig.t, joints=START + 1), "other", rig.t, "")[0] == "accepted"
+    for _ in range(20):
+        rig.tick()
+    assert np.array_equal(rig.q, START)
 
 
 def test_any_master_that_was_greeted_may_stop_the_arm():

@@ -54,7 +54,7 @@ def tool_path(
 
     nodes = np.concatenate([ramp * np.linspace(0.0, 1.0, 9), np.linspace(ramp, 1.0 - ramp, PIECES),
                             1.0 - ramp * np.linspace(1.0, 0.0, 9)])  # fmt: skip
-    path = _refined(np.unique(nodes), sample, lambda t: course.poses(smooth_trapezoid(ramp, t)[0]), arm, STRAY)
+    path = _refined(np.unique(nodes), sample, lambda t: course.poses(smooth_trapezoid(ramp, t)[0]), arm, 0.6 * STRAY)
     if isinstance(path, float):
         raise _no_path(arm, course, start, float(smooth_trapezoid(ramp, np.array([path]))[0][0]))
     by_tool = max(course.length / speed, course.angle / turn_rate) / (1.0 - ramp)
@@ -137,7 +137,7 @@ def follow(arm: SerialArm, course: Course, start: np.ndarray) -> JointPath:
         q = _tracked(arm, course, s, start)
         return q, *joint_rates(arm, q, *course.rates(s))
 
-    path = _refined(np.linspace(0.0, 1.0, PIECES + 1), sample, course.poses, arm, 0.3 * STRAY)
+    path = _refined(np.linspace(0.0, 1.0, PIECES + 1), sample, course.poses, arm, 0.2 * STRAY)
     if isinstance(path, float):
         raise _no_path(arm, course, start, path)
     return _within_range(arm, course, path)

@@ -21,7 +21,7 @@ from botz.scenario.names import closest
 
 REFERENCE = ("position", "speed", "acceleration")
 WILDEST = 1e9
-"""Commands are cut off here, so that nothing computed from them overflows."""
+"""Commands are cut off here, so that nothing computed from them overflows; references are counted below it."""
 DAMPING = 0.03
 """Of the inverse Jacobian of Cartesian rates: near a singularity no direction asks for joint speeds of more than
 1/(2 · 0.03) times the tool's, in units of the arm's reach."""
@@ -47,6 +47,7 @@ class ArmEngine(Engine):
         self.channels = ChannelTable(channels_of(scenario))
         self.inputs_table = ChannelTable(self._input_channels())
         self.inputs = np.zeros(self.inputs_table.width)
+        self._commands = {name: dict(self.command_layout(name)) for name in self.arms}
         self.views = views_of(scenario)
         self._rng = np.random.default_rng(0)
         records = self.records
@@ -119,8 +120,8 @@ class ArmEngine(Engine):
                 while load(most) > 2.0:
                     most *= 0.9
                 message = (
-                    f"{contact.stiffness:g} N/m is too stiff for {name} of {thing.mass:g} kg in steps of {self.dt:g} s; "
-                    f"at most {most:.2g} N/m, or a shorter time.step"
+                    f"{contact.stiffness:g} N/m is too stiff for {name} of {thing.mass:g} kg in steps of {self.dt:g} "
+                    f"s; at most {most:.2g} N/m, or a shorter time.step"
                 )
                 problems.append(Problem(message, key="world.contact.stiffness"))
         if problems:
@@ -255,14 +256,12 @@ class ArmEngine(Engine):
         return values
 
     def resolve_command(self, robot: str, command: Mapping[str, Any]) -> np.ndarray:
-        known = dict(self.command_layout(robot))
-        for name in command:
+        known = self._commands[robot]
+        given = {}
+        for name, value in command.items():
             if name not in known:
                 raise InputError(Problem(f"unknown command {name!r}{closest(name, known)}", key=robot))
-        given = {
-            name: np.clip(command_numbers(value, known[name], f"{robot}/{name}"), -WILDEST, WILDEST)
-            for name, value in command.items()
-        }
+            given[name] = command_numbers(value, known[name], f"{robot}/{name}")
         n = self.arms[robot].n
         values = self.inputs[self.robot_inputs(robot)].copy()
         if "twist" in given:
@@ -285,7 +284,7 @@ class ArmEngine(Engine):
         for k, name in enumerate(("gripper/opening", "gripper/force")):
             if name in given:
                 values[4 * n + 2 + k] = given[name][0]
-        return values
+        return np.clip(values, -WILDEST, WILDEST)
 
     def joint_speeds(self, robot: str, twist: np.ndarray) -> np.ndarray:
         """Joint speeds for a velocity of the tool and its angular velocity (world axes), damped near singularities and

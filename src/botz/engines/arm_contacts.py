@@ -20,7 +20,7 @@ HELD = 1.0
 
 @compiled
 def damping_between(world, one, other):
-    """c = ζ √(k m) of a point between two masses, 0 where one does not move: with it, a body on four points is damped by
+    """c = ζ √(k m) of a point between two masses (0: one that does not move): a body on four points is then damped by
     the ratio ζ. m is what the two swing against each other with."""
     if one == 0.0 or other == 0.0:
         mass = one + other
@@ -177,8 +177,8 @@ def press_tool(
             x, y, z = px + rx, py + ry, pz + rz
             if s < len(planes):
                 fx, fy, fz = press_on_plane(
-                    planes[s], bristles[at + k], share * world[3], share * damping, friction, x, y, z, radius, tx, ty, tz,
-                    dt,
+                    planes[s], bristles[at + k], share * world[3], share * damping, friction, x, y, z, radius, tx, ty,
+                    tz, dt,
                 )  # fmt: skip
             else:
                 b = s - len(planes)

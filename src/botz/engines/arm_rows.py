@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from botz.engines.arm_contacts import base_to_world, tool_motion
 from botz.engines.base import Channel, JointView, PoseView, RosView
 from botz.frames import compiled, dot, quaternion_of_axes, rotation_of
@@ -14,8 +16,9 @@ TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
-def by_joint(units: dict[str, str], revolute: str, prismatic: str) -> str:
-    found = [revolute if kind == "revolute" else prismatic for kind in units.values()]
+def by_joint(kinds: Mapping[str, str], revolute: str, prismatic: str) -> str:
+    """The unit of all joints, or that of each."""
+    found = [revolute if kind == "revolute" else prismatic for kind in kinds.values()]
     return found[0] if len(set(found)) == 1 else ", ".join(found)
 
 

@@ -28,8 +28,8 @@ UNIT = record(
     ), np.float64),
     **dict.fromkeys(words("start n first_point points gripper servo compensates knows inputs touches"), np.int64),
 )  # fmt: skip
-"""An arm: where its joints, points and inputs begin; its gripper; `touches`: whether anything is there to be met. `mass`: what a
-blow on the tool finds. Its state: the gripper (`grip`, `damper`: points of a pad that touch, and the
+"""An arm: where its joints, points and inputs begin; its gripper; `mass`: what a blow on the tool finds; `touches`:
+whether anything is there to be met. Its state: the gripper (`grip`, `damper`: points of a pad that touch, and the
 damping of each), the number of the last reference taken, and the wrench on the tool (world axes, about its point)."""
 UNIT_STATE = words("opening jaw_rate squeeze grip damper held number fx fy fz mx my mz")
 

@@ -1,8 +1,8 @@
 """Serial chains by Denavit and Hartenberg's parameters: the records of an arm, its frames and its Jacobian.
 
 Frame i sits at the far end of link i; joint i turns (or slides) about z of frame i − 1. [titan4] eqs. 3-1 and 3-2, with
-θ_i as the variable of a revolute joint (the text under eq. 3-1 names a_i). Arrays of frames are (n, 12): the axes x, y, z
-and the origin of each, three numbers each, in the base's axes.
+θ_i as the variable of a revolute joint (the text under eq. 3-1 names a_i). Arrays of frames are (n, 12): the axes x, y,
+z and the origin of each, three numbers each, in the base's axes.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def add_water(arm, links, frames, qd, torque):
     ox, oy, oz = 0.0, 0.0, 0.0
     for i in range(len(links)):
         link, f = links[i], frames[i]
-        zx, zy, zz, jx, jy, jz = joint_axis(frames, i)
+        zx, zy, zz, _, _, _ = joint_axis(frames, i)
         if link.kind == REVOLUTE:
             wx, wy, wz = wx + qd[i] * zx, wy + qd[i] * zy, wz + qd[i] * zz
         else:

@@ -16,6 +16,8 @@ from botz.verify.checks import EPS, Check, close, worst
 K = 2e5
 """Stiffness of a point of contact [N/m]."""
 HOLD = {"type": "pid", "frequency": 40.0}
+FALL = 400
+"""Steps of a fall, of 1 ms."""
 FLOOR = {"floor": {"friction": 1.0}}
 
 
@@ -33,6 +35,28 @@ def weight_on_a_point(samples: int) -> Iterator[Check]:
     yield close("standing on a ball: depth m g/k [m]", mass * GRAVITY / K, depth, 10 * EPS, why)
     force = made.value("r/tool/wrench")
     yield worst("standing on a ball: wrench [N]", force - [0, 0, mass * GRAVITY, 0, 0, 0], 1e-9, "k times 1e-16 m.")
+
+
+def standing_still(samples: int) -> Iterator[Check]:
+    """What starts in balance stays in it: a body on a ball at k d = m g, a box on its four corners at 4 k d = m g, and
+    pads that press on it with their cylinder's force, 4 k each."""
+    del samples
+    mass, radius = 8.0, 0.05
+    data = slider(mass, LIMP, tool={"points": [[0.0, 0.0, 0.0]], "radius": radius})
+    start = radius - mass * GRAVITY / K
+    made = run_of(data, world={"planes": FLOOR}, start=[start]).steps(20)
+    yield close("on a ball from the start: height [m]", start, made.value("r/position")[0], 10 * EPS, "Rounding.")
+    yield close(
+        "on a ball from the start: force [N]", mass * GRAVITY, made.value("r/tool/wrench")[2], 1e-9, "k · 1e-16."
+    )
+    height, force = 0.08 - MASS * GRAVITY / (4.0 * K), 200.0
+    made = gripper_over_a_box(0.06 - 2.0 * force / (4.0 * K), height)
+    made.command(gripper_opening=0.0, gripper_force=force).steps(20)
+    yield close("box from the start: height [m]", height, made.value("box/pose")[2], 10 * EPS, "Rounding.")
+    why = "A force of 200 N from differences of 0.03 m: k · 1e-16."
+    yield close("pads from the start: force [N]", force, made.value("r/gripper/force"), 1e-9, why)
+    yield close("pads from the start: what is held", 1.0, made.value("r/gripper/held"), 0.0, "The first object.")
+    yield worst("pads from the start: wrench [N]", made.value("r/tool/wrench"), 1e-9, "Both jaws press alike.")
 
 
 def pressed_on_a_wall(samples: int) -> Iterator[Check]:
@@ -80,15 +104,22 @@ def thing(**changes: object) -> Data:
 
 
 def falling_objects(samples: int) -> Iterator[Check]:
-    """A box falls by g t²/2; in water by its weight without that of the water; and comes to rest at k d = m g/4."""
+    """A box falls by g t²/2; in water by its weight without that of the water."""
     del samples
-    made = run_of(far_arm(), world={"objects": {"box": thing()}}).run(0.4)
+    seconds = FALL * 1e-3
+    made = run_of(far_arm(), world={"objects": {"box": thing()}}).steps(FALL)
     found = made.value("box/pose")
-    yield close("falling box [m]", 1.0 - 0.5 * GRAVITY * 0.16, found[2], 1e-13, "A parabola: integrated exactly.")
+    why = "A parabola: integrated exactly."
+    yield close("falling box [m]", 1.0 - 0.5 * GRAVITY * seconds**2, found[2], 1e-13, why)
     yield worst("falling box: attitude", found[3:] - [1, 0, 0, 0], 0.0, "It does not turn.")
-    made = run_of(far_arm(), world={"objects": {"box": thing(mass=9.0)}, "water": {"density": SEA}}).run(0.4)
+    made = run_of(far_arm(), world={"objects": {"box": thing(mass=9.0)}, "water": {"density": SEA}}).steps(FALL)
     pull = GRAVITY * (1.0 - SEA * 0.006 / 9.0)
-    yield close("sinking box [m]", 1.0 - 0.5 * pull * 0.16, made.value("box/pose")[2], 1e-13, "The same.")
+    yield close("sinking box [m]", 1.0 - 0.5 * pull * seconds**2, made.value("box/pose")[2], 1e-13, why)
+
+
+def dropped_object(samples: int) -> Iterator[Check]:
+    """A box that is dropped comes to rest at 4 k d = m g."""
+    del samples
     world = {"planes": FLOOR, "objects": {"box": thing(pose=[0.0, 0.0, 0.06, 0.0, 0.0, 0.3])}}
     made = run_of(far_arm(), world=world, step=5e-4).run(3.0)
     height = 0.05 - 6.0 * GRAVITY / (4.0 * K)
@@ -164,18 +195,21 @@ MASS = 4.0
 FRICTION = 0.5
 
 
-def gripping(force: float, lift: float = 0.1, **servo: object) -> Run:
-    """A gripper on a slide closes on a box that stands on a bench, and lifts it. `force`: of a jaw [N]."""
+def gripper_over_a_box(opening: float, height: float, **servo: object) -> Run:
+    """A gripper on a slide, its pads beside a box that stands on a bench."""
     data = slider(
         10.0, HOLD | servo,
         tool={"friction": FRICTION},
-        gripper={"opening": 0.1, "force": 1000.0, "speed": 0.1, "pads": [0.04, 0.06]},
+        gripper={"opening": 0.1, "force": 1000.0, "speed": 0.1, "pads": [0.04, 0.06], "start": opening},
     )  # fmt: skip
-    world = {
-        "planes": {"bench": {"friction": 0.8}},
-        "objects": {"box": thing(size=[0.08, 0.06, 0.16], mass=MASS, friction=FRICTION, pose=[0, 0, 0.08, 0, 0, 0])},
-    }
-    made = run_of(data, world=world, step=5e-4, start=[0.1])
+    box = thing(size=[0.08, 0.06, 0.16], mass=MASS, friction=FRICTION, pose=[0, 0, height, 0, 0, 0])
+    world = {"planes": {"bench": {"friction": 0.8}}, "objects": {"box": box}}
+    return run_of(data, world=world, step=5e-4, start=[0.1])
+
+
+def gripping(force: float, lift: float = 0.1, **servo: object) -> Run:
+    """A gripper on a slide closes on a box that stands on a bench, and lifts it. `force`: of a jaw [N]."""
+    made = gripper_over_a_box(0.1, 0.08, **servo)
     made.command(gripper_opening=0.0, gripper_force=force).run(1.5)
     if lift:
         made.command(position=[0.1], speed=[lift]).run(1.0)
@@ -240,8 +274,10 @@ def set_down(samples: int) -> Iterator[Check]:
 
 FUNCTIONS = (
     weight_on_a_point,
+    standing_still,
     pressed_on_a_wall,
     falling_objects,
+    dropped_object,
     sliding_objects,
     spinning_box,
     gripped_object,

@@ -240,9 +240,14 @@ class EaikArm:
         alpha, a, d = (np.array([getattr(joint, key) for joint in rows]) for key in ("alpha", "a", "d"))
         self.solver = importlib.import_module("eaik.IK_DH").DhRobot(alpha, a, d)
 
+    def exact(self, pose: np.ndarray) -> np.ndarray:
+        """(k, n): what it does not mark as an approximation."""
+        found = self.solver.IK(self.base @ pose @ self.tool)
+        q = np.array(found.Q).reshape(-1, len(self.offsets))
+        return np.asarray(q[~np.array(found.is_LS, dtype=bool)] - self.offsets)
+
     def solutions(self, pose: np.ndarray) -> np.ndarray:
-        """(k, n): of what it returns, what reaches the pose by its own forward kinematics (its mark of approximations
-        is on all solutions of some families), each once."""
+        """The same by its own forward kinematics, since it marks all solutions of some families; each once."""
         flange = self.base @ pose @ self.tool
         found: list[np.ndarray] = []
         for q in np.array(self.solver.IK(flange).Q).reshape(-1, len(self.offsets)):

@@ -41,5 +41,6 @@ def test_a_shipped_scenario_loads_and_its_robots_move(name):
     engine.advance(0, max(10, round(0.1 / engine.dt)), 0, np.empty((0, row.size)))
     engine.observe(row)
     for robot in driven:
-        before, after = engine.channels.value(start, f"{robot}/pose"), engine.channels.value(row, f"{robot}/pose")
+        moves = f"{robot}/position" if spec.engine == "arm" else f"{robot}/pose"
+        before, after = engine.channels.value(start, moves), engine.channels.value(row, moves)
         assert np.abs(after - before).max() > 0

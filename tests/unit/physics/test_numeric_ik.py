@@ -78,9 +78,12 @@ ARMS = [
 ]  # fmt: skip
 
 
+def ranges(arm: SerialArm) -> tuple[np.ndarray, np.ndarray]:
+    return np.where(np.isfinite(arm.lower), arm.lower, -3.0), np.where(np.isfinite(arm.upper), arm.upper, 3.0)
+
+
 def positions(arm: SerialArm, rng: np.random.Generator, count: int) -> np.ndarray:
-    low, high = np.where(np.isfinite(arm.lower), arm.lower, -3.0), np.where(np.isfinite(arm.upper), arm.upper, 3.0)
-    return rng.uniform(low, high, (count, arm.n))
+    return rng.uniform(*ranges(arm), (count, arm.n))
 
 
 def errors(arm: SerialArm, found: Any, poses: np.ndarray) -> np.ndarray:
@@ -124,7 +127,7 @@ def test_the_position_nearby_is_the_best(name: str):
 @pytest.mark.parametrize("name", ["titan4", "puma560", "seven joints", "gantry"])
 def test_joints_at_their_stops_are_found_and_kept(name: str):
     arm, rng = arm_of(name), np.random.default_rng(3)
-    q = np.where(rng.uniform(size=(POSES // 2, arm.n)) < 0.5, arm.lower, arm.upper)
+    q = np.where(rng.uniform(size=(POSES // 2, arm.n)) < 0.5, *ranges(arm))
     poses = arm.forward(q)
     found = arm.inverse_many(poses)
     assert (errors(arm, found, poses) < 1e-9).mean() >= 0.97

@@ -238,7 +238,7 @@ def test_all_joints_zero(puma: SerialArm):
 @pytest.mark.parametrize("weights", [[1, 1, 1, 1, 1, 1], [1, 1, 1, 3, 1, 1], [1, 1, 1, 0, 0, 0]])
 def test_a_straight_wrist_shares_its_turn_by_the_weights(puma: SerialArm, weights: list[float]):
     q = np.array([0.3, 0.8, -0.4, 0.5, 0.0, 0.7])
-    present = q + [0.0, 0.0, 0.0, 0.3, 0.0, -0.1]
+    present = q + np.array([0.0, 0.0, 0.0, 0.3, 0.0, -0.1])
     found = puma.inverse(puma.forward(q), present=present, weights=weights)
     moved = found.best[[3, 5]] - present[[3, 5]]
     assert moved.sum() == pytest.approx(-0.2)
@@ -299,7 +299,7 @@ def test_a_wrist_on_the_axis_of_joint_1(plain: SerialArm, off: float):
 def test_a_free_shoulder_is_set_where_the_cost_is_least(plain: SerialArm):
     q = np.array([0.4, 0.9, 0.0, 0.5, 0.8, -0.3])
     q[2] = float(np.arcsin(np.cos(q[1]))) - q[1]
-    present = q + [0.7, 0.0, 0.0, 0.2, -0.1, 0.4]
+    present = q + np.array([0.7, 0.0, 0.0, 0.2, -0.1, 0.4])
     found = check(plain, q, present=present)
     frames = plain.frames(q)
     costs = []
@@ -335,7 +335,7 @@ def test_a_free_shoulder_over_a_straight_wrist(plain: SerialArm):
     q[2] = float(np.arcsin(np.cos(q[1]))) - q[1]
     check_stays(plain, q)
     # Joints 4 and 6 are free where joint 1 straightens the wrist, though joint 1 is wanted elsewhere.
-    present = q + [1e-3, 0.0, 0.0, 0.8, 0.0, -0.8]
+    present = q + np.array([1e-3, 0.0, 0.0, 0.8, 0.0, -0.8])
     assert check(plain, q, present=present).costs[0] <= 1e-6 / 6 + 1e-12
 
 
