@@ -19,14 +19,20 @@ from PIL import Image
 
 import botz
 from botz.cli.running import DEMO
+from botz.control.table import read_columns
+from botz.engines.arm_records import transform
 from botz.engines.soccer import SoccerEngine
 from botz.engines.wheeled_robot import WheeledRobotModel
+from botz.scenario.arm import ArmScenario
 from botz.scenario.kinematics import WheeledRobot
 from botz.scenario.links import Camera
 from botz.scenario.load import load, load_robot
 from botz.scenario.soccer import SoccerScenario
 from botz.scene.soccer_camera import SoccerCamera
+from botz.view import arm_drawing
+from botz.view.arm_plot import Scene
 from botz.view.plots import plot_recording
+from botz.view.style import PALETTE, SOFT_INK, dress, fit_equal, new_figure, settle, side_legend
 from botz.view.wheel_drawing import draw_robot
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +40,9 @@ PICTURES = ROOT / "docs" / "pictures"
 NOTEBOOK = ROOT / "docs" / "notebooks" / "first-steps.ipynb"
 DRAWN_ROBOTS = ("ackermann-rear-drive",)
 DRIVEN_OVER_GROUND = ("vivi-rough", "vivi-half-pipe")
+SOLVED_POSE = (1.2, 0.3, 0.4, np.pi / 2, 0.0, np.pi / 2)
+"""Of which the page on arms shows all solutions."""
+DOTS_PER_INCH = 110
 
 
 def demo_picture(folder: Path) -> None:
@@ -82,6 +91,60 @@ def match_picture(folder: Path) -> None:
     Image.fromarray(image).save(PICTURES / "soccer-camera.png", optimize=True)
 
 
+def pick_picture(folder: Path) -> None:
+    """The scene of `titan4-pick`: where the arm and the block were."""
+    recording = botz.simulate("titan4-pick", out=folder / "pick")
+    spec = load("titan4-pick").spec
+    assert isinstance(spec, ArmScenario)
+    arms = {name: botz.SerialArm(robot) for name, robot in spec.robots.items()}
+    figure = new_figure(10.0, 5.4)
+    grid = figure.add_gridspec(2, 2, width_ratios=[1.3, 1.0])
+    flat = {name: figure.add_subplot(grid[row, 1]) for row, name in enumerate(arm_drawing.VIEWS)}
+    scene = Scene(recording, spec, arms)
+    scene.draw(figure.add_subplot(grid[:, 0], projection="3d"), flat)
+    settle(figure, figure.suptitle(""))
+    for name, axes in flat.items():
+        along = list(arm_drawing.VIEWS[name])
+        fit_equal(axes, scene.low[along], scene.high[along])
+    figure.savefig(PICTURES / "titan4-pick.png", dpi=DOTS_PER_INCH)
+
+
+def solutions_picture() -> None:
+    """All joint positions of a Titan IV that bring its tool to one pose."""
+    arm = botz.SerialArm.of("titan4")
+    found = arm.inverse(transform(SOLVED_POSE), limits=False)
+    figure = new_figure(8.0, 6.4)
+    figure.set_layout_engine("none")
+    axes = figure.add_axes((-0.05, 0.17, 1.1, 0.96), projection="3d")
+    colours = (*PALETTE, "#C2185B")  # one more than others need: eight solutions
+    arm_drawing.draw_postures(arm, found.joints, axes, labels=found.branches, colours=colours)  # type: ignore[arg-type]
+    figure.savefig(PICTURES / "titan4-solutions.png", dpi=DOTS_PER_INCH)
+
+
+def teleoperation_picture(folder: Path) -> None:
+    """Two joints of the scripted master of `titan4-teleop` and of its slave, and what the tool feels."""
+    recording = botz.simulate("titan4-teleop", out=folder / "teleop")
+    hands = read_columns(Path(recording.scenario["controllers"]["operator"]["master"]["file"]), required=("time",))
+    times, position = recording.time("titan/position"), recording["titan/position"]
+    names = list(recording.channels["titan/position"].components)
+    figure = new_figure(9.0, 5.2)
+    rows = figure.subplots(3, 1, sharex=True, height_ratios=[1.2, 1.2, 0.8])
+    for axes, joint in zip(rows, ("shoulder_yaw", "shoulder_pitch"), strict=False):
+        dress(axes, y_label=f"{joint.replace('_', ' ')} [rad]", ticks=5)
+        axes.plot(hands["time"], hands[joint], color=PALETTE[1], linewidth=1.4, label="master")
+        axes.plot(times, position[:, names.index(joint)], color=PALETTE[0], linewidth=1.8, label="arm")
+    open_clutch = hands["time"][hands["clutch"] < 0.5]
+    for axes in rows[:2]:
+        axes.axvspan(open_clutch[0], open_clutch[-1], color=SOFT_INK, alpha=0.12, linewidth=0, label="clutch open")
+        side_legend(axes)
+    force = np.linalg.norm(recording["titan/tool/wrench"][:, :3], axis=1)
+    dress(rows[2], x_label="time [s]", y_label="force [N]", ticks=4)
+    rows[2].plot(times, force, color=PALETTE[0], linewidth=1.4)
+    figure.align_ylabels(rows)
+    settle(figure, figure.suptitle(""))
+    figure.savefig(PICTURES / "titan4-teleop.png", dpi=DOTS_PER_INCH)
+
+
 def execute_notebook(folder: Path) -> None:
     """Every cell in a fresh kernel and an empty folder; what differs from run to run is left out of the file."""
     import nbformat
@@ -112,6 +175,9 @@ def main() -> int:
         demo_picture(folder)
         ground_pictures(folder)
         match_picture(folder)
+        pick_picture(folder)
+        solutions_picture()
+        teleoperation_picture(folder)
         (folder / "notebook").mkdir()
         execute_notebook(folder / "notebook")
     return 0

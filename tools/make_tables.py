@@ -14,18 +14,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from math import degrees
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from botz.control.capability import capability_of
+from botz.engines.arm_rows import channels_of as arm_channels_of
 from botz.engines.base import Channel
 from botz.engines.soccer_rows import channels_of as soccer_channels_of
 from botz.engines.vehicle_rows import channels_of as vehicle_channels_of
 from botz.engines.wheeled_robot import WheeledRobotModel
 from botz.links.league_messages import PACKAGES
-from botz.scenario import kinematics, library, links, schema, soccer, terrain, tyre, vehicle
+from botz.scenario import arm, arm_motion, arm_world, kinematics, library, links, schema, soccer, terrain, tyre, vehicle
 from botz.scenario.load import load, load_robot
 from botz.scene.soccer_camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS
 
@@ -35,8 +38,9 @@ CONTROLLER_PAGE = ROOT / "docs" / "controllers.md"
 ROBOT_PAGE = ROOT / "docs" / "wheeled-robots.md"
 VEHICLE_PAGE = ROOT / "docs" / "vehicles.md"
 SOCCER_PAGE = ROOT / "docs" / "soccer.md"
+ARM_PAGE = ROOT / "docs" / "arms.md"
 README = ROOT / "README.md"
-BENCH_PAGES = {"kinematics": README, "vehicle": VEHICLE_PAGE, "soccer": SOCCER_PAGE}
+BENCH_PAGES = {"kinematics": README, "vehicle": VEHICLE_PAGE, "soccer": SOCCER_PAGE, "arm": ARM_PAGE}
 """Where the numbers of each benchmark stand."""
 
 END = "<!-- end of table -->"
@@ -112,6 +116,34 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (SOCCER_PAGE, "camera", links.CameraLink),
     (SOCCER_PAGE, "poses", links.PoseLink),
     (CONTROLLER_PAGE, "player", soccer.SoccerPlayer),
+    (ARM_PAGE, "joint", arm.Joint),
+    (ARM_PAGE, "friction", arm.JointFriction),
+    (ARM_PAGE, "actuator", arm.Actuator),
+    (ARM_PAGE, "submerged", arm.Submerged),
+    (ARM_PAGE, "tool", arm.Tool),
+    (ARM_PAGE, "gripper", arm.Gripper),
+    (ARM_PAGE, "servo", arm.Servo),
+    (ARM_PAGE, "gains", arm.ServoGains),
+    (ARM_PAGE, "placed", arm.PlacedArm),
+    (ARM_PAGE, "time", arm.ArmTime),
+    (ARM_PAGE, "world", arm_world.ArmWorld),
+    (ARM_PAGE, "water", arm_world.Water),
+    (ARM_PAGE, "plane", arm_world.Plane),
+    (ARM_PAGE, "box", arm_world.Box),
+    (ARM_PAGE, "object", arm_world.ArmObject),
+    (ARM_PAGE, "contact", arm_world.ContactLaw),
+    (ARM_PAGE, "joints", arm_motion.JointMove),
+    (ARM_PAGE, "arc", arm_motion.ArcMove),
+    (ARM_PAGE, "grip", arm_motion.GripMove),
+    (ARM_PAGE, "wait", arm_motion.WaitMove),
+    (ARM_PAGE, "teleoperation", arm_motion.Teleoperation),
+    (ARM_PAGE, "limits", arm_motion.TeleoperationLimits),
+    (ARM_PAGE, "delay", arm_motion.Line),
+    (ARM_PAGE, "links", links.ArmLinks),
+    (ARM_PAGE, "teleoperation link", links.TeleoperationLink),
+    (CONTROLLER_PAGE, "program", arm_motion.ProgramController),
+    (CONTROLLER_PAGE, "teleoperation", arm_motion.TeleoperationController),
+    (CONTROLLER_PAGE, "master", arm_motion.MasterScript),
 ]
 SAID_ONCE = {
     kinematics.WheelBase: ("position", "radius", "width", "encoder", "slip"),
@@ -119,8 +151,12 @@ SAID_ONCE = {
     terrain.TerrainBase: ("x", "y", "outside", "texture", "resolution", "roughness"),
     vehicle.Vehicle: tuple(vehicle.Vehicle.model_fields),
     soccer.SoccerRobot: tuple(soccer.SoccerRobot.model_fields),
+    arm.Arm: tuple(arm.Arm.model_fields),
+    arm_motion.CartesianMove: tuple(arm_motion.CartesianMove.model_fields),
+    arm_world.ArmObject: tuple(arm_world.Box.model_fields),
+    links.TeleoperationLink: tuple(arm_motion.Teleoperation.model_fields),
 }
-"""Keys that every wheel, controller, terrain, vehicle or soccer robot has; a page says them once."""
+"""Keys that every wheel, controller, terrain, vehicle, soccer robot, arm, move or box has; a page says them once."""
 
 
 def tables() -> Iterator[tuple[Path, str, str]]:
@@ -136,6 +172,10 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield SOCCER_PAGE, "channels", soccer_channels_table()
     yield SOCCER_PAGE, "messages", messages_table()
     yield SOCCER_PAGE, "colours", colours_table()
+    yield ARM_PAGE, "arm", keys_table(arm.Arm, ())
+    yield ARM_PAGE, "line", keys_table(arm_motion.LineMove, ("type",))
+    yield ARM_PAGE, "channels", arm_channels_table()
+    yield ARM_PAGE, "table 3.1", parameters_table("titan4")
     for page, name, model in KEYS:
         left_out = ("type", *(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys))
         yield page, name, keys_table(model, left_out)
@@ -220,6 +260,42 @@ def soccer_channels_table() -> str:
         named = "ROBOT" if actor == first else actor
         found.append((channel, "/".join([named, *("WHEEL" if part == "left" else part for part in rest)])))
     return channels_table(found)
+
+
+def arm_channels_table() -> str:
+    """Channels of an arm with a gripper and of an object; joints' names stand in the robot's file."""
+    spec = load("titan4-pick").spec
+    assert isinstance(spec, arm.ArmScenario)
+    robot, thing = next(iter(spec.robots)), next(iter(spec.world.objects))
+    joints = tuple(spec.robots[robot].joints)
+    found = []
+    for channel in arm_channels_of(spec):
+        actor, *rest = channel.name.split("/")
+        shown = replace(channel, components=("one a joint",)) if channel.components == joints else channel
+        found.append((shown, "/".join([{robot: "ARM", thing: "OBJECT"}[actor], *rest])))
+    return channels_table(found)
+
+
+def parameters_table(name: str) -> str:
+    """Denavit and Hartenberg's table of an arm, with its ranges."""
+    spec = load_robot(name).spec
+    assert isinstance(spec, arm.Arm)
+    rows = []
+    for number, (joint, row) in enumerate(spec.joints.items(), 1):
+        offset = f" {'−' if row.theta < 0 else '+'} {abs(degrees(row.theta)):g}°" if row.theta else ""
+        turns = [f"{degrees(end):g}°".replace("-", "−") for end in row.range] if row.range else []
+        rows.append(
+            [
+                str(number),
+                f"`{joint}`",
+                f"{degrees(row.alpha):g}°".replace("-", "−"),
+                f"{row.a:g} m",
+                f"{row.d:g} m",
+                f"θ{number}{offset}",
+                " to ".join(turns) or "none",
+            ]
+        )
+    return markdown(["", "joint", "α", "a", "d", "θ", "range"], rows)
 
 
 def channels_table(found: list[tuple[Channel, str]]) -> str:

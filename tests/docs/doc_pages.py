@@ -121,7 +121,7 @@ class Reader:
         path = self.folder / (block.file or f"block-{block.line}.yaml")
         is_part = not keys & {"engine", "extends"}
         path.write_text(("extends: base.yaml\n" if is_part else "") + block.text, encoding="utf-8")
-        if "wheels" in keys:
+        if keys & {"wheels", "joints"}:
             load_robot(path)
         else:
             load(path)

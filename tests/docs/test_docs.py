@@ -22,7 +22,7 @@ LAUNCHER_LEVEL = re.compile(
 )
 """What a test cannot do here: it installs something, or runs everything that there is."""
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|!\[[^\]\n]*\]\(([^)\s]+)\)")
-CITATION = re.compile(r"(?<!ignore)\[(virtualbotz|[a-z]{3,}(?:-[a-z]{3,}|\d{4}))\]")
+CITATION = re.compile(r"(?<!ignore)\[(virtualbotz|titan4|[a-z]{3,}(?:-[a-z]{3,}|\d{4}))\]")
 
 
 def name_of(page: Path) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from mcap.records import DataEnd
 
-from botz.engines.base import Channel, ChannelTable, PoseView
+from botz.engines.base import Channel, ChannelTable, JointView, PoseView
 from botz.record.streams import RecordingHeader, StreamSpec
 from botz.record.writer import RecordingWriter
 
@@ -260,6 +260,53 @@ def test_views_only_of_recorded_robots_with_known_channels(world, tmp_path):
     topics = by_mcap_ros2(tmp_path / "r.mcap")
     assert set(topics) == {"/vivi/state", "/vivi/odom", "/vivi/joint_states", "/tf"}
     assert [t.child_frame_id for t in topics["/tf"][0][1].transforms] == ["vivi"]
+
+
+def joint_world(view: JointView, path: Path, rows: np.ndarray) -> None:
+    names = ("first", "second", "third")
+    channels = ChannelTable(
+        [
+            Channel("arm/position", "rad", "joint variables", names),
+            Channel("arm/speed", "rad/s", "joint speeds", names),
+            Channel("arm/torque", "N·m", "torques", names),
+            Channel("arm/gripper/opening", "m", "between the pads"),
+        ]
+    )
+    writer = RecordingWriter(
+        path,
+        RecordingHeader({}, "joints", "none", 0, 1_000_000),
+        channels,
+        ChannelTable([]),
+        [StreamSpec("state", 1, tuple(channel.name for channel in channels))],
+        [view],
+    )
+    writer.write_rows(0, np.arange(len(rows)), rows)
+    writer.close({})
+
+
+@pytest.mark.parametrize("decode", [by_mcap_ros2, by_rosbags])
+def test_joints_whose_channels_are_vectors(tmp_path, decode):
+    rows = np.random.default_rng(1).normal(size=(5, 10))
+    names = ("first", "second", "third")
+    view = JointView("arm", names, ("arm/position",), ("arm/speed",), ("arm/torque",))
+    joint_world(view, tmp_path / "r.mcap", rows)
+    states = decode(tmp_path / "r.mcap")["/arm/joint_states"]
+    assert len(states) == 5
+    for row, (_, state) in zip(rows, states, strict=True):
+        assert list(state.name) == list(names)
+        assert list(state.position) == row[:3].tolist()
+        assert list(state.velocity) == row[3:6].tolist()
+        assert list(state.effort) == row[6:9].tolist()
+
+
+def test_one_vector_of_the_wrong_size_and_a_list_that_is_not_parallel_are_told(tmp_path):
+    names = ("first", "second", "third")
+    short = JointView("arm", names, ("arm/gripper/opening",))
+    with pytest.raises(ValueError, match=r"'arm/gripper/opening' has 1 components; its view needs 3"):
+        joint_world(short, tmp_path / "a.mcap", np.zeros((1, 10)))
+    two = JointView("arm", names, ("arm/gripper/opening", "arm/gripper/opening"))
+    with pytest.raises(ValueError, match="position is not parallel to the joints' names"):
+        joint_world(two, tmp_path / "b.mcap", np.zeros((1, 10)))
 
 
 def rerun_command() -> str | None:

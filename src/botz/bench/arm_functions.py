@@ -99,23 +99,17 @@ def single_works(arm: SerialArm) -> dict[str, Work]:
     room, n = Room(arm), arm.n
     q, qd, qdd = states(arm, CALLS)
     poses = arm.forward(q)
-    pose, jacobian, out, none = np.eye(4), np.zeros((6, n)), np.zeros(n), np.zeros(0)
-    fixed = room.parameters
+    pose, jacobian, none = np.eye(4), np.zeros((6, n)), np.zeros(0)
+    torque, acceleration = np.zeros(n), np.zeros(n)
+    fixed, dynamic = room.parameters, (calls.COMPOSITE, *room.frames, room.room, acceleration)
+    full = list(zip(q, qd, qdd, strict=True))
     return {
         FORWARD: each(calls.tool_pose, ((*fixed, a, *room.frames, pose) for a in q)),
         JACOBIAN: each(calls.tool_jacobian, ((*fixed, a, *room.frames, jacobian) for a in q)),
         INVERSE: each(room.solve, (room.solving(poses[k : k + 1]) for k in range(CALLS))),
-        TORQUES: each(
-            calls.inverse_dynamics, ((*fixed, a, b, c, none, *room.frames, out) for a, b, c in zip(q, qd, qdd, strict=True))
-        ),
-        ACCELERATIONS: each(
-            calls.forward_dynamics,
-            (
-                (*fixed, a, b, c, none, calls.COMPOSITE, *room.frames, room.room, out)
-                for a, b, c in zip(q, qd, qdd, strict=True)
-            ),
-        ),
-    }  # fmt: skip
+        TORQUES: each(calls.inverse_dynamics, ((*fixed, *state, none, *room.frames, torque) for state in full)),
+        ACCELERATIONS: each(calls.forward_dynamics, ((*fixed, *state, none, *dynamic) for state in full)),
+    }
 
 
 def method_works(arm: SerialArm) -> dict[str, Work]:

@@ -115,7 +115,7 @@ def controller_problems(spec: Any, engine: Any) -> list[Problem]:
     import numpy as np
 
     from botz.control.base import ControllerSetup
-    from botz.control.registry import build
+    from botz.control.registry import at_controller, build
     from botz.scenario.schema import UserController
 
     problems: list[Problem] = []
@@ -132,7 +132,7 @@ def controller_problems(spec: Any, engine: Any) -> list[Problem]:
         try:
             build(one, allow_user_code=False, name=name).reset(setup)
         except InputError as error:
-            problems += [Problem(str(problem), key=f"controllers.{name}") for problem in error.problems]
+            problems += [at_controller(name, one, problem) for problem in error.problems]
     return problems
 
 

@@ -15,6 +15,7 @@ from botz.control.base import Controller
 from botz.errors import ControllerError, InputError, Problem
 from botz.scenario import arm_motion, schema, soccer, vehicle
 from botz.scenario.names import closest
+from botz.scenario.tree import key_path, key_text
 
 
 def build(spec: schema.Controller, *, allow_user_code: bool, name: str = "") -> Controller:
@@ -67,6 +68,14 @@ def build(spec: schema.Controller, *, allow_user_code: bool, name: str = "") -> 
             return _user_controller(spec, allow_user_code, f"controllers.{name}." if name else "")
         case _:
             raise TypeError(f"no controller for {type(spec).__name__}")
+
+
+def at_controller(name: str, spec: schema.Controller, problem: Problem) -> Problem:
+    """A problem of a built-in controller at its place in the scenario: at one of its keys where it names one."""
+    path = key_path(problem.key)
+    if path and path[0] in type(spec).model_fields:
+        return Problem(problem.message, key=key_text(("controllers", name, *path)))
+    return Problem(str(problem), key=f"controllers.{name}")
 
 
 def _user_controller(spec: schema.UserController, allowed: bool, place: str) -> Controller:

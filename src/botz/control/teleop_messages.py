@@ -1,6 +1,6 @@
 """The messages between a master and a slave: JSON with a checksum before it, one message a packet.
 
-    3e0de8aa {"session": "9f2c41d07be85a16", "number": 17, "time": 0.34, "joints": [0, 0.5, -0.8, 0, 0.3, 0]}
+    bb4878fc {"session": "9f2c41d07be85a16", "number": 17, "time": 0.34, "joints": [0, 0.5, -0.8, 0, 0.3, 0]}
 
 The first eight characters are the CRC-32 of what follows the space (that of zip files and Ethernet, in every language's
 library), as hexadecimal digits. It keeps a digit that was damaged on the way from moving an arm; it keeps nobody out.

@@ -147,7 +147,7 @@ class Motion:
 
         def inside(share: float) -> bool:
             there = self._arm.forward(q + share * self._period * v)[:3, 3]
-            return bool(np.all((there >= low - 1e-9) & (there <= high + 1e-9)))
+            return bool(np.all((there >= low) & (there <= high)))
 
         if inside(1.0):
             return 1.0

@@ -111,8 +111,8 @@ def servo_torques(
         error, slower = joint.reference - q[i], joint.reference_speed - qd[i]
         pull = joint.kp * error + joint.kd * slower + joint.ki * joint.integral
         wanted[i] = pull + joint.reference_acceleration if unit.servo == COMPUTED else pull
-        if joint.ki != 0.0 and abs(joint.torque) < joint.strongest:
-            joint.integral += dt * error  # it stops growing where the actuator gives all that it has
+        if joint.ki != 0.0:
+            joint.integral = min(max(joint.integral + dt * error, -joint.most), joint.most)
     set_joints(links, q, scratch)
     if unit.gripper or arm.density != 0.0:
         chain_frames(links, scratch, frames)

@@ -20,6 +20,9 @@ PAD_POINTS = 9
 PAD_SHARE = 4.0 / 9.0
 """Stiffness of each of them by that of a corner: a whole pad is as stiff as a box on its four corners."""
 CORNERS = 8
+INTEGRAL_SHARE = 0.1
+"""Of the actuator's torque, the most that a servo's integral part gives: enough for friction and a wrong model, too
+little to wind up against an obstacle."""
 
 UNIT = record(
     **dict.fromkeys(words(
@@ -35,12 +38,12 @@ UNIT_STATE = words("opening jaw_rate squeeze grip damper held number fx fy fz mx
 
 JOINT = record(
     **dict.fromkeys(words(
-        "kp kd ki strongest torque_step follow per_flow stop_k stop_c speed lead "
+        "kp kd ki strongest torque_step follow per_flow stop_k stop_c speed lead most "
         "reference reference_speed reference_acceleration rate integral torque"
     ), np.float64),
 )  # fmt: skip
-"""A joint's servo, actuator and stops; then its reference (`rate`: it was given as a speed), the integral of its error
-and the torque of its actuator."""
+"""A joint's servo (`most`: greatest integral of its error), actuator and stops; then its reference (`rate`: it was
+given as a speed), the integral of its error and the torque of its actuator."""
 JOINT_STATE = words("reference reference_speed reference_acceleration rate integral torque")
 
 PLANE = record(**dict.fromkeys(words("nx ny nz offset friction"), np.float64))
@@ -210,6 +213,7 @@ def fill_joints(joints: np.ndarray, robot: PlacedArm, arm: SerialArm, dt: float)
         # Where the proportional part alone takes all of the torque: a reference further ahead says nothing more.
         pull = own.kp if servo.type == "pid" else own.kp * inertia[k]
         own.lead = own.strongest / pull if pull > 0.0 else inf
+        own.most = INTEGRAL_SHARE * own.lead * own.kp / own.ki if own.ki > 0.0 else 0.0
 
 
 def box_records(scenario: ArmScenario) -> tuple[np.ndarray, np.ndarray]:

@@ -35,7 +35,7 @@ FIRST_ROW = 4
 """Positions stand in these rows of the solutions, so that they can be unfolded by the wrist from row 0 on."""
 
 
-@inlined
+@compiled
 def next_frame(link, angle, xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz):  # -> the same twelve of the next link
     c, s = cos(angle), sin(angle)
     ux, uy, uz = c * xx + s * yx, c * xy + s * yy, c * xz + s * yz
@@ -47,7 +47,7 @@ def next_frame(link, angle, xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz):  # 
     )  # fmt: skip
 
 
-@inlined
+@compiled
 def wrist_frame(links, q1, q2, q3):  # -> axes x, y, z of frame 3 and the wrist's centre
     xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = next_frame(
         links[0], links[0].theta + q1, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0

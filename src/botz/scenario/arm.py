@@ -190,7 +190,7 @@ class Servo(Strict):
     damping: Number = Field(default=1.0, ge=0, le=100)
     """Its damping ratio: k_d = 2 ζ ω."""
     integral_time: Seconds | None = Field(default=None, gt=0, le=1e6)
-    """k_i = k_p / integral_time; null: no integral part [s]."""
+    """k_i = k_p / integral_time; null: no integral part. It gives at most a tenth of the actuator's torque [s]."""
     gains: ServoGains | None = None
     """Explicit gains in place of these three."""
     compensate_friction: bool = False

@@ -7,12 +7,11 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from botz.scenario.arm_world import Pose6, Vector
-from botz.scenario.misfits import Misfits
+from botz.scenario.misfits import Misfits, Path
 from botz.scenario.schema import (
     ByType,
     ConstantController,
     Controller,
-    Name,
     Strict,
     TableController,
     UserController,
@@ -124,6 +123,18 @@ class TeleoperationLimits(Strict):
     high: Vector | None = None
     """Greatest x, y, z of the tool's workspace in the world; null: none [m]."""
 
+    @model_validator(mode="after")
+    def _box_has_inside(self) -> TeleoperationLimits:
+        if self.low is not None and self.high is not None:
+            found: list[tuple[Path, str]] = [
+                (("low", k), f"{low:g} m is not below {high:g} m of 'high'")
+                for k, (low, high) in enumerate(zip(self.low, self.high, strict=True))
+                if low >= high
+            ]
+            if found:
+                raise Misfits(found)
+        return self
+
 
 class Line(Strict):
     """The line between master and slave, each way."""
@@ -153,11 +164,9 @@ class MasterScript(Strict):
     """A master in place of a device: what its hands do, from a file."""
 
     file: str
-    """CSV with a column `time` [s] and those of the device: one of each joint's name [rad] (a miniature arm), or vx, vy,
-    vz [m/s], wx, wy, wz [rad/s] (Cartesian rates); optionally `clutch`, `stop`, `opening` [m]. A recording (.mcap) of
-    an arm serves too: its joints are the miniature's."""
-    robot: Name | None = None
-    """The arm of that recording; null: the first."""
+    """CSV with a column `time` [s] and those of the device: one of each joint's name [rad, m] (a miniature arm), or vx,
+    vy, vz [m/s], wx, wy, wz [rad/s] (Cartesian rates); optionally `clutch`, `stop`, `reset` (1 or 0) and `opening` [m].
+    The first message goes out when the slave has greeted the master, one round trip after the first row."""
     rate: Annotated[float, Quantity("Hz")] = Field(default=50.0, gt=0, le=1000)
     """Messages per second."""
 

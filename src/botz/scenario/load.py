@@ -20,7 +20,7 @@ from botz.scenario.layers import absolute, document, overridden, with_robots
 from botz.scenario.names import closest
 from botz.scenario.problems import problems_of, unknown
 from botz.scenario.schema import FILE_KEYS, ScenarioBase, Strict
-from botz.scenario.tree import KeyPath, Node, Place, from_plain, key_text, path_text
+from botz.scenario.tree import KeyPath, Node, Place, from_plain, key_path, key_text, path_text
 from botz.scenario.units import show
 
 
@@ -46,7 +46,7 @@ class LoadedScenario:
         placed = []
         for problem in error.problems:
             if problem.key and problem.file is None:
-                place = self.tree.nearest(tuple(problem.key.split("."))).place
+                place = self.tree.nearest(key_path(problem.key)).place
                 found = place.problem(problem.message)
                 problem = replace(found, key=problem.key)
             placed.append(problem)

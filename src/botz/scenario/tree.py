@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -97,6 +98,11 @@ class Node:
             items = enumerate(self.value)
         for key, node in items:
             yield from node.walk((*path, key))
+
+
+def key_path(text: str) -> KeyPath:
+    """The path of a key as `key_text` writes it, `controllers.plan.steps.3.pose`; `steps[3].pose` says the same."""
+    return tuple(int(part) if part.isdecimal() else part for part in re.split(r"[.\[\]]+", text.strip("[]")) if part)
 
 
 def key_text(path: KeyPath) -> str:

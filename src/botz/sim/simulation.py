@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from botz.control.base import Controller, ControllerSetup, Measured
+from botz.control.registry import at_controller
 from botz.control.registry import build as build_controller
 from botz.engines.registry import build_engine
 from botz.errors import ControllerError, DivergedError, InputError, Problem
@@ -201,9 +202,7 @@ class Simulation:
             return call(*arguments)
         except InputError as error:
             if not isinstance(spec, UserController):
-                raise InputError(
-                    [Problem(str(problem), key=f"controllers.{name}") for problem in error.problems]
-                ) from error
+                raise InputError([at_controller(name, spec, problem) for problem in error.problems]) from error
             raise ControllerError(
                 f"controller '{name}' gave a wrong command at t = {self.time:g} s: {error}"
             ) from error

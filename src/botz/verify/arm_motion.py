@@ -160,7 +160,7 @@ def held_pose(samples: int) -> Iterator[Check]:
 
 
 def unknown_payload(samples: int) -> Iterator[Check]:
-    """A payload that the servo's model does not know bends PID control by e = ΔG/k_p; an integral part takes it away."""
+    """A payload that the servo's model does not know bends PID control by e = ΔG/k_p; an integral part takes it off."""
     del samples
     for name in SHIPPED:
         q, _ = STARTS[name]

@@ -16,6 +16,7 @@ from botz.errors import InputError, Problem
 from botz.record.reader import Recording
 from botz.scenario.names import closest
 from botz.scenario.soccer import SoccerScenario
+from botz.view.arm_plot import arm_figure, recorded_arms
 from botz.view.field_drawing import (
     SCORE,
     draw_match,
@@ -89,12 +90,16 @@ def plot_recording(
 ) -> Path:
     """Draw a recording into `path` (.png, .svg or .pdf) and return it.
 
-    Without `channels`: the paths of all robots and their velocities. Otherwise the named ones: `vivi/pose`,
+    Without `channels`: the paths of all robots and their velocities; of serial arms where they went in space, their
+    joints, torques and tools. Otherwise the named ones: `vivi/pose`,
     `vivi/pose.x`, `vivi/*/speed`; poses become paths in the plane, all else is drawn over time, one axis a unit.
     `trajectory` True draws every channel that has x and y as a path, False draws everything over time.
     """
     path = Path(path)
     picture_format(path)
+    if not channels and trajectory is None and (arms := recorded_arms(recording)) is not None:
+        name = title or recording.header.scenario_name
+        return save(arm_figure(recording, arms, title=name, warning=_incomplete(recording)), path)
     match = recorded_match(recording.scenario)
     if channels:
         places, columns = _split(recording, channels, trajectory)

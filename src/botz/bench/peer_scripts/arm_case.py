@@ -26,7 +26,7 @@ def states(case, count):
 
 def rows(*arrays, first=()):
     """Arguments of each call, made before the clock runs; `first` are those that are always the same."""
-    return [(*first, *(row.copy() for row in together)) for together in zip(*arrays)]
+    return [(*first, *(row.copy() for row in together)) for together in zip(*arrays, strict=True)]
 
 
 def single(case, call, arguments):

@@ -20,7 +20,9 @@ def build(case):
     for i in range(len(case["alpha"])):
         parent = model.addJoint(parent, pin.JointModelRZ(), place, f"joint{i}")
         shift = pin.SE3(np.eye(3), np.array([case["a"][i], 0.0, case["d"][i]]))
-        place = turn(np.array([0.0, 0.0, 1.0]), case["theta"][i]) * shift * turn(np.array([1.0, 0, 0]), case["alpha"][i])
+        place = (
+            turn(np.array([0.0, 0.0, 1.0]), case["theta"][i]) * shift * turn(np.array([1.0, 0, 0]), case["alpha"][i])
+        )
         xx, yy, zz, xy, xz, yz = case["inertia"][i]
         inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         model.appendBodyToJoint(parent, pin.Inertia(case["mass"][i], case["centre"][i], inertia), place)

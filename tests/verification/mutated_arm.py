@@ -1,0 +1,236 @@
+"""Breaks one line of serial arms at a time and says which checks notice. Run uncompiled, in its own process.
+
+An uncompiled step of the engine takes some ten milliseconds, so that only checks of few steps take part.
+"""
+
+from __future__ import annotations
+
+from mutations import Mutation, print_noticed
+
+DH = "botz.physics.dh"
+EULER = "botz.physics.newton_euler"
+BODIES = "botz.physics.composite_body"
+RECORDS = "botz.engines.arm_records"
+CALLS = "botz.engines.arm_calls"
+TITAN = "botz.physics.titan4_ik"
+LINKS = "botz.physics.two_links"
+WRIST = "botz.physics.wrist_angles"
+CHOICE = "botz.physics.ik_choice"
+KERNEL = "botz.engines.arm_kernel"
+SERVO = "botz.engines.arm_servo"
+CONTACTS = "botz.engines.arm_contacts"
+UNITS = "botz.engines.arm_units"
+SERIAL = "botz.engines.serial_arm"
+
+MUTATIONS = (
+    # --- kinematics
+    Mutation(
+        "an offset along the wrong axis", DH, "chain_frames",
+        "px + d * zx + a * ux", "px + d * xx + a * ux",
+        ("frames_by_products", "jacobian_by_differences", "inertia_by_energy"),
+    ),
+    Mutation(
+        "the second row of a Jacobian turned over", DH, "chain_jacobian",
+        "= vx, vy, vz", "= vx, -vy, vz",
+        ("jacobian_by_complex_steps", "jacobian_by_differences"),
+    ),
+    Mutation(
+        "sliding joints turn the tool", DH, "chain_jacobian",
+        "jacobian[5, i] = 0.0, 0.0, 0.0", "jacobian[5, i] = zx, zy, zz",
+        ("jacobian_by_complex_steps", "jacobian_by_differences"),
+    ),
+    Mutation(
+        "the tool's attitude forgotten", DH, "tool_frame",
+        "arm.tool_xx, arm.tool_yx, arm.tool_zx)", "1.0, 0.0, 0.0)",
+        ("frames_by_products",),
+    ),
+    Mutation(
+        "pitch before yaw", RECORDS, "rotation_matrix",
+        "quaternion_from_attitude(roll, pitch, yaw)", "quaternion_from_attitude(yaw, pitch, roll)",
+        ("frames_by_products", "split_of_the_torques"),
+    ),
+    Mutation(
+        "a singular value too many", SERIAL, "SerialArm.singular_directions",
+        "sizes <= tolerance * sizes[0]", "sizes <= 0.1 * sizes[0]",
+        ("singular_directions",),
+    ),
+    Mutation(
+        "manipulability of one direction less", CALLS, "manipulabilities",
+        "product *= d", "product *= d if j else 1.0",
+        ("manipulability",),
+    ),
+    # --- dynamics
+    Mutation(
+        "Coriolis' acceleration of a slide counted once", EULER, "newton_euler",
+        "twice = 2.0 * speed", "twice = speed",
+        ("coriolis_by_christoffel", "split_of_the_torques", "energy_is_a_law_of_the_dynamics"),
+    ),
+    Mutation(
+        "no gyroscopic moment about x", EULER, "newton_euler",
+        "mx + gyro_x + link.ixx", "mx + link.ixx",
+        ("coriolis_by_christoffel", "split_of_the_torques", "energy_is_a_law_of_the_dynamics"),
+    ),
+    Mutation(
+        "rotors without inertia", EULER, "newton_euler",
+        "+ link.rotor * qdd[i]", "",
+        ("split_of_the_torques", "forward_dynamics", "one_joint"),
+    ),
+    Mutation(
+        "a product of inertia with the wrong sign", BODIES, "inertia_matrix",
+        "xy += link.ixy - mx * link.cy", "xy += link.ixy + mx * link.cy",
+        ("inertia_by_energy", "forward_dynamics"),
+    ),
+    Mutation(
+        "C off by a millionth", BODIES, "coriolis_matrix",
+        "c[i, j] -= 0.5 * load[i]", "c[i, j] -= 0.500001 * load[i]",
+        ("coriolis_by_christoffel",),
+    ),
+    Mutation(
+        "a Cholesky decomposition that adds", BODIES, "solve_symmetric",
+        "v -= h[k, i] * b[k]", "v += h[k, i] * b[k]",
+        ("forward_dynamics",),
+    ),
+    Mutation(
+        "forces at the tool without their moments", DH, "add_force",
+        "zx * (nx + mx)", "zx * nx",
+        ("wrench_at_the_tool",),
+    ),
+    Mutation(
+        "Steiner's theorem forgotten", RECORDS, "joined",
+        "own_inertia + own * (r @ r * np.eye(3) - np.outer(r, r))", "own_inertia",
+        ("payload_is_a_heavier_link", "inertia_by_energy"),
+    ),
+    Mutation(
+        "gravity in the world's axes", RECORDS, "arm_record",
+        "base[:3, :3].T @ np.asarray(gravity", "np.eye(3) @ np.asarray(gravity",
+        ("gravity_turns_with_the_base", "split_of_the_torques"),
+    ),
+    Mutation(
+        "friction that is never smooth", DH, "friction_torque",
+        "sqrt(speed * speed + link.smoothing * link.smoothing)", "abs(speed)",
+        ("split_of_the_torques", "one_joint"),
+    ),
+    Mutation(
+        "buoyancy pulls down", DH, "add_water",
+        "lift = -arm.density", "lift = arm.density",
+        ("neutral_buoyancy", "split_of_the_torques", "one_joint"),
+    ),
+    Mutation(
+        "drag that drives", DH, "add_water",
+        "half = -0.5", "half = 0.5",
+        ("drag_takes_energy", "split_of_the_torques", "one_joint"),
+    ),
+    Mutation(
+        "drag that knows no current", DH, "add_water",
+        "vx + rx - arm.ux, vy + ry - arm.uy, vz + rz - arm.uz", "vx + rx, vy + ry, vz + rz",
+        ("carried_by_the_current", "split_of_the_torques"),
+    ),
+    Mutation(
+        "a model's masses not scaled", RECORDS, "scaled",
+        "scale * body[0]", "body[0]",
+        ("wrong_masses",),
+    ),
+    # --- inverse kinematics
+    Mutation(
+        "a tool that inverse kinematics forgets", DH, "flange_target",
+        "flange[9 + r] -=", "flange[9 + r] -= 0.0 *",
+        ("all_solutions", "right_angles"),
+    ),
+    Mutation(
+        "one elbow only", LINKS, "two_links",
+        "return 2, line - turn", "return 1, line - turn",
+        ("all_solutions",),
+    ),
+    Mutation(
+        "the flipped wrist with the wrong sign", TITAN, "regular",
+        "q5, total = -q5, total + pi", "q5, total = q5, total + pi",
+        ("all_solutions", "right_angles"),
+    ),
+    Mutation(
+        "joint 4 counted from the ground", TITAN, "regular",
+        "total - t2 - t3 - links[3].theta", "total - t3 - links[3].theta",
+        ("all_solutions", "continued_angles"),
+    ),
+    Mutation(
+        "a wrist turned about its first axis", WRIST, "wrist_angles",
+        "theta4 = atan2(my, mx) - atan2(vy, vx)", "theta4 = atan2(my, mx) + atan2(vy, vx)",
+        ("wrists_that_meet",),
+    ),
+    Mutation(
+        "ranges that nobody keeps", CHOICE, "inside",
+        "return good", "return True",
+        ("all_solutions", "limits_filter"),
+    ),
+    Mutation(
+        "angles in any turn", CHOICE, "nearest_turn",
+        "value + TURN *", "value + 0.0 *",
+        ("continued_angles", "costs_and_order"),
+    ),
+    Mutation(
+        "the dearest first", CHOICE, "chosen",
+        "if cost[other] < cost[least]", "if cost[other] > cost[least]",
+        ("costs_and_order", "continued_angles"),
+    ),
+    Mutation(
+        "weights that weigh nothing", CHOICE, "cost_of",
+        "weights[i] * (q[i]", "(q[i]",
+        ("costs_and_order",),
+    ),
+    # --- the engine
+    Mutation(
+        "Runge and Kutta's last stage counts twice", KERNEL, "integrate",
+        "stage == 0 or stage == 3", "stage == 0",
+        ("pendulum",),
+    ),
+    Mutation(
+        "a valve faster than its lag", UNITS, "fill_joints",
+        "exp(-dt / actuator.lag)", "exp(-1.01 * dt / actuator.lag)",
+        ("valves",),
+    ),
+    Mutation(
+        "an orifice that is linear", SERVO, "actuate",
+        "1.0 - used * used", "1.0 - abs(used)",
+        ("valves",),
+    ),
+    Mutation(
+        "a pressure rate that is none", SERVO, "actuate",
+        "min(max(asked, joint.torque - joint.torque_step), joint.torque + joint.torque_step)", "asked",
+        ("valves",),
+    ),
+    Mutation(
+        "half of gravity compensated", SERVO, "servo_torques",
+        "newton_euler(model, arm.gx, arm.gy, arm.gz, zero", "newton_euler(model, 0.5 * arm.gx, arm.gy, 0.5 * arm.gz, zero",
+        ("held_pose",),
+    ),
+    Mutation(
+        "computed torque that knows no gravity", SERVO, "servo_torques",
+        "newton_euler(model, arm.gx, arm.gy, arm.gz, qd", "newton_euler(model, 0.0, 0.0, 0.0, qd",
+        ("held_pose",),
+    ),
+    Mutation(
+        "a plane that is softer", CONTACTS, "press_on_plane",
+        "press(bristle, stiffness,", "press(bristle, 0.999 * stiffness,",
+        ("standing_still",),
+    ),
+    Mutation(
+        "pads that are not as stiff as corners", CONTACTS, "press_tool",
+        "radius, share = 0.0, PAD_SHARE", "radius, share = 0.0, 1.0",
+        ("pads_at_rest",),
+    ),
+    Mutation(
+        "objects in water weigh what they weigh", KERNEL, "box_rates",
+        "weight = 1.0 - box.lift", "weight = 1.0",
+        ("falling_objects",),
+    ),
+)  # fmt: skip
+
+
+def main() -> None:
+    from botz.verify import arm, arm_contact, arm_motion
+
+    arm_motion.SWING, arm_motion.HELD, arm_contact.FALL = 200, 5, 20
+    print_noticed(MUTATIONS, arm.FUNCTIONS, 20)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""`botz verify arm`: every check passes, and fails when the package is broken where it looks."""
+
+from __future__ import annotations
+
+import mutated_arm as mutated
+import numpy as np
+import pytest
+from mutations import noticed_by_process
+
+from botz.verify import arm_oracles, checks
+from botz.verify.arm import FUNCTIONS, arm_checks
+from botz.verify.arm_dynamics import against_mujoco, against_pinocchio
+from botz.verify.arm_inverse import Solved, number_by_eaik
+from botz.verify.arm_reference import about, along, derivative, pose_matrix
+from botz.verify.arm_rig import shipped, still
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, list[checks.Check]]:
+    return {function.__name__: checks.make(function, checks.FAST) for function in FUNCTIONS}
+
+
+@pytest.mark.parametrize("name", [function.__name__ for function in FUNCTIONS])
+def test_checks_pass(found, name):
+    assert found[name]
+    for check in found[name]:
+        if check.skipped:
+            assert "not installed" in check.skipped
+            continue
+        assert check.passed, (
+            f"{check.name}: {check.measured}, expected {check.expected} ± {check.tolerance}\n{check.why}"
+        )
+        assert check.why, check.name
+
+
+def test_names_are_unique(found):
+    names = [check.name for made in found.values() for check in made]
+    assert len(names) == len(set(names))
+    assert len(found) == len(FUNCTIONS)
+
+
+def test_the_family_is_all_of_its_functions(monkeypatch):
+    def one(samples: int) -> checks.Check:
+        """One."""
+        return checks.close("one", samples, samples, 0, "")
+
+    monkeypatch.setattr("botz.verify.arm.FUNCTIONS", (one, one))
+    assert [check.expected for check in arm_checks(7)] == [7, 7]
+    assert [check.expected for check in checks.run("arm")] == [checks.FAST] * 2
+    assert [check.expected for check in checks.run("arm", full=True)] == [checks.FULL] * 2
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(against_pinocchio, "Pinocchio"), (against_mujoco, "MuJoCo"), (number_by_eaik, "EAIK")]
+)
+def test_a_missing_oracle_is_skipped_with_its_reason(monkeypatch, function, name):
+    def absent(module: str):
+        raise ImportError(f"no module {module}")
+
+    monkeypatch.setattr(arm_oracles.importlib, "import_module", absent)
+    [check] = checks.make(function, 10)
+    assert check.passed is None
+    assert name in check.skipped and "not installed" in check.skipped
+
+
+# --- the reference, by cases that are plain to see --------------------------------------------------------------------
+
+
+def test_turns_and_shifts():
+    assert about(2, np.pi / 2) @ [1, 0, 0, 1] == pytest.approx([0, 1, 0, 1], abs=1e-15)
+    assert about(0, np.pi / 2) @ [0, 1, 0, 1] == pytest.approx([0, 0, 1, 1], abs=1e-15)
+    assert about(1, np.pi / 2) @ [0, 0, 1, 1] == pytest.approx([1, 0, 0, 1], abs=1e-15)
+    assert along(1, 0.5) @ [0, 0, 0, 1] == pytest.approx([0, 0.5, 0, 1])
+    # Yaw first: the nose, turned left, then pitched down about the new y axis.
+    assert pose_matrix([1, 2, 3, 0, np.pi / 2, np.pi / 2])[:3, 0] == pytest.approx([0, 0, -1], abs=1e-15)
+    assert pose_matrix([1, 2, 3, 0, np.pi / 2, np.pi / 2])[:3, 3] == pytest.approx([1, 2, 3])
+
+
+def test_derivatives_by_complex_steps():
+    q, direction = np.array([[0.3, 0.7]]), np.array([[2.0, 0.0]])
+    assert derivative(lambda at: np.sin(at[:, 0]) * at[:, 1], q, direction) == pytest.approx(2.0 * np.cos(0.3) * 0.7)
+
+
+def test_quaternions_of_half_turns():
+    for turn in (np.diag([1.0, -1.0, -1.0]), np.diag([-1.0, 1.0, -1.0]), np.diag([-1.0, -1.0, 1.0]), np.eye(3)):
+        w, x, y, z = arm_oracles.quat_wxyz(turn)
+        assert [w * w + x * x - y * y - z * z, w * w - x * x + y * y - z * z] == pytest.approx(np.diag(turn)[:2])
+
+
+def test_the_judge_of_solutions():
+    """Solutions there twice, whole turns aside, and how far the nearest one is."""
+    made = still(shipped("titan4"))
+    q = np.array([[0.3, 0.5, -0.8, 0.9, 0.4, 0.6]])
+    solved = Solved.of(made, made.chain.frames(q)[:, -1], limits=False)
+    assert solved.twice() == 0
+    assert solved.misses().max() < 1e-12 and solved.nearest(q + 2.0 * np.pi)[0] < 1e-12
+    solved.found.joints[0, 1] = solved.found.joints[0, 0] + 2.0 * np.pi
+    assert solved.twice() == 1
+    solved.found.joints[0, :, 0] += 1e-3
+    assert solved.misses().max() > 1e-4 and solved.nearest(q)[0] > 9e-4
+
+
+# --- broken lines ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def noticed() -> dict[str, list[str]]:
+    return noticed_by_process(mutated.__file__)
+
+
+@pytest.mark.parametrize("mutation", mutated.MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_broken_line_is_noticed(noticed, mutation):
+    assert noticed[mutation.name] == list(mutation.noticed_by)
+
+
+def test_the_unbroken_package_passes_uncompiled(noticed):
+    assert noticed["nothing"] == []
