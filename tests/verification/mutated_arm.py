@@ -199,7 +199,8 @@ MUTATIONS = (
     ),
     Mutation(
         "half of gravity compensated", SERVO, "servo_torques",
-        "newton_euler(model, arm.gx, arm.gy, arm.gz, zero", "newton_euler(model, 0.5 * arm.gx, arm.gy, 0.5 * arm.gz, zero",
+        "newton_euler(model, arm.gx, arm.gy, arm.gz, zero",
+        "newton_euler(model, 0.5 * arm.gx, arm.gy, 0.5 * arm.gz, zero",
         ("held_pose",),
     ),
     Mutation(

@@ -242,7 +242,7 @@ GOOD_ONES = [
     GOOD,
     low("range: null"),
     low("inertia: [1, 1, 2]"),
-    low("inertia: [1, 1, 1, 0.5, 0.5, 0.5]"),
+    low("inertia: [1, 1, 1, 0.2, 0.2, 0.2]"),
     low("mass: 0, inertia: [0, 0, 0]"),
     low("actuator: {torque: 100, torque_rate: 1e4, lag: 20 ms, flow_speed: 2 rad/s}"),
     one("gripper: {opening: 10 cm, speed: 0.1, force: 1 kN, pads: [4 cm, 4 cm], start: 0}"),
