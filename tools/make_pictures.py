@@ -117,7 +117,7 @@ def solutions_picture() -> None:
     figure.set_layout_engine("none")
     axes = figure.add_axes((-0.05, 0.17, 1.1, 0.96), projection="3d")
     colours = (*PALETTE, "#C2185B")  # one more than others need: eight solutions
-    arm_drawing.draw_postures(arm, found.joints, axes, labels=found.branches, colours=colours)  # type: ignore[arg-type]
+    arm_drawing.draw_postures(arm, found.joints, axes, labels=found.branches, colours=colours)
     figure.savefig(PICTURES / "titan4-solutions.png", dpi=DOTS_PER_INCH)
 
 

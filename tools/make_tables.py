@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import degrees
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
@@ -177,8 +177,14 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield ARM_PAGE, "channels", arm_channels_table()
     yield ARM_PAGE, "table 3.1", parameters_table("titan4")
     for page, name, model in KEYS:
-        left_out = ("type", *(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys))
-        yield page, name, keys_table(model, left_out)
+        left_out = tuple(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys)
+        yield page, name, keys_table(model, left_out if has_kinds(model) else ("type", *left_out))
+
+
+def has_kinds(model: type[BaseModel]) -> bool:
+    """Whether its `type` is a choice with a default; that of most models is their own name."""
+    kind = model.model_fields.get("type")
+    return kind is not None and not kind.is_required() and len(get_args(kind.annotation)) > 1
 
 
 def keys_table(model: type[BaseModel], left_out: tuple[str, ...]) -> str:
@@ -291,7 +297,7 @@ def parameters_table(name: str) -> str:
                 f"{degrees(row.alpha):g}°".replace("-", "−"),
                 f"{row.a:g} m",
                 f"{row.d:g} m",
-                f"θ{number}{offset}",
+                f"θ{'₀₁₂₃₄₅₆₇₈₉'[number]}{offset}",
                 " to ".join(turns) or "none",
             ]
         )

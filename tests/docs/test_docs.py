@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from doc_pages import NOT_RUN, PAGES, ROOT, Block, Reader, assert_shown, blocks_of
 
+from botz.control.teleop_messages import DRIVE_KEYS
 from botz.errors import InputError
+from botz.links.teleoperation_link import REASONS
 from botz.scenario import library
 from botz.scenario.families import FAMILIES
 from botz.scenario.load import load_robot
@@ -118,6 +120,15 @@ def test_robots_are_counted(page: str, engine: str) -> None:
     entries = re.split(r"\n(?=[|#-])", (ROOT / page).read_text(encoding="utf-8"))
     counted = [entry for entry in entries if f"`{engine}`" in entry and re.search(rf"\b{count} robot", entry)]
     assert counted, f"there are {count} robots of engine {engine}"
+
+
+def test_messages_of_masters_are_described() -> None:
+    """Every key that a master may send, and every reason for which its message is ignored, is in a table."""
+    page = (ROOT / "docs" / "arms.md").read_text(encoding="utf-8")
+    section = page.partition("\n### Messages\n")[2].partition("\n### ")[0]
+    first_cells = re.findall(r"^\| ([^|]+) \|", section, flags=re.MULTILINE)
+    described = {key for cell in first_cells for key in re.findall(r"`(\w+)`", cell)}
+    assert {*DRIVE_KEYS, *REASONS} - described == set()
 
 
 def test_shown_output_is_really_compared() -> None:

@@ -105,7 +105,9 @@ def test_a_quaternion_comes_back_from_its_axes(numbers):
         assert found == pytest.approx(np.sign(q[0]) * q, abs=1e-14)
 
 
-@pytest.mark.parametrize("axis", np.vstack([np.eye(3), np.ones((1, 3)), [[0.0, -0.6, 0.8], [-1.0, 1e-9, 0.0]]]).tolist())
+@pytest.mark.parametrize(
+    "axis", np.vstack([np.eye(3), np.ones((1, 3)), [[0.0, -0.6, 0.8], [-1.0, 1e-9, 0.0]]]).tolist()
+)
 @pytest.mark.parametrize("missing", [0.0, 1e-9, -1e-9, 1e-4])
 def test_nothing_is_lost_near_half_turns(axis, missing):
     """There w is nearly 0, and a formula that divides by it gives none of the digits."""

@@ -91,7 +91,9 @@ def test_a_ball_that_bounces_never_gains():
 
 
 def test_a_tool_away_from_everything_feels_nothing():
-    rig = Rig({"one": ball(start=[0.5])}, {**FLOOR, "objects": {"box": thing(pose=[2.0, 0, 0.05, 0, 0, 0])}}).seconds(0.2)
+    rig = Rig({"one": ball(start=[0.5])}, {**FLOOR, "objects": {"box": thing(pose=[2.0, 0, 0.05, 0, 0, 0])}}).seconds(
+        0.2
+    )
     assert not rig["one/tool/wrench"].any()
 
 
@@ -152,7 +154,9 @@ def test_an_object_falls_tumbles_and_keeps_its_spin():
     assert np.linalg.norm(rig["box/pose"][3:]) == pytest.approx(1.0, abs=1e-14)
 
 
-@pytest.mark.parametrize(("floats", "density", "rate"), [(True, 2500.0, 0.5), (True, 5000.0, 0.0), (False, 2500.0, 1.0)])
+@pytest.mark.parametrize(
+    ("floats", "density", "rate"), [(True, 2500.0, 0.5), (True, 5000.0, 0.0), (False, 2500.0, 1.0)]
+)
 def test_water_carries_an_object_by_its_volume(floats: bool, density: float, rate: float):
     world = {"water": {"density": density}, "objects": {"box": thing(pose=[0, 0, 5, 0, 0, 0], floats=floats)}}
     assert Rig(far(), world).seconds(1.0)["box/pose"][2] == pytest.approx(5.0 - 0.5 * G * rate)

@@ -1,4 +1,4 @@
-"""A serial arm to compute with: one position or many, shapes, parts of the torque, limits, and what is told of the wrong."""
+"""A serial arm to compute with: one position or many, parts of the torque, limits, and what is told of the wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serial chains against plain NumPy: frames, Jacobian, Newton-Euler, inertia matrix, water, friction, and balls in boxes.
+"""Serial chains against plain NumPy: frames, Jacobian, Newton-Euler, inertia matrix, water, friction, balls in boxes.
 Also runs with NUMBA_DISABLE_JIT=1."""
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ class Chain:
         self.alpha, self.a, self.d, self.theta = rng.uniform(-1.5, 1.5, (4, n))
         self.mass, self.rotor = rng.uniform(0.5, 3.0, n), rng.uniform(0.0, 0.2, n)
         self.centre = rng.normal(scale=0.3, size=(n, 3))
-        self.inertia = np.array(
-            [(r := random_rotation(rng)) @ np.diag([0.1, 0.15, 0.2]) @ r.T * m for m in self.mass]
-        )
+        self.inertia = np.array([(r := random_rotation(rng)) @ np.diag([0.1, 0.15, 0.2]) @ r.T * m for m in self.mass])
         self.volume, self.middle = rng.uniform(1e-4, 2e-3, n), rng.normal(scale=0.2, size=(n, 3))
         self.drag = rng.uniform(0.0, 0.1, (n, 3))
         self.tool = np.eye(4)

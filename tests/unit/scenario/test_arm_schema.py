@@ -66,7 +66,9 @@ def world(text: str) -> str:
 
 def steps(text: str) -> str:
     """A program in line 12."""
-    return changed("{type: constant, robot: one, command: {position: [0, 0]}}", f"{{type: program, robot: one, steps: [{text}]}}")
+    return changed(
+        "{type: constant, robot: one, command: {position: [0, 0]}}", f"{{type: program, robot: one, steps: [{text}]}}"
+    )
 
 
 def bad(name: str, text: str, *says: str, duo: str = DUO):
