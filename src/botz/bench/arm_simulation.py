@@ -36,6 +36,8 @@ GRIP = [1.1, 0.0, -0.24, np.pi, 0.0, 0.0]
 GRIPPING = 1.5
 """Time until the jaws hold [s]."""
 FORCE = 800.0
+STIFFNESS = 8e4
+"""Of a point of contact: what a step of 1 ms takes with this thing between the jaws [N/m]."""
 RECORDED = ("titan4-line", "titan4-pick", "puma-wave")
 """Runs of the library that are timed as a whole."""
 WANTED = 300.0
@@ -60,6 +62,7 @@ def bench_world() -> dict[str, Any]:
         "planes": {"floor": {"point": [0, 0, -0.6]}},
         "boxes": {"bench": {"size": [0.4, 0.6, 0.3], "pose": [1.1, 0, -0.45, 0, 0, 0]}},
         "objects": {THING: {"size": [0.06, 0.06, 0.12], "mass": 12, "pose": [1.1, 0, -0.24, 0, 0, 0]}},
+        "contact": {"stiffness": STIFFNESS},
     }
 
 

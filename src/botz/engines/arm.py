@@ -23,8 +23,10 @@ REFERENCE = ("position", "speed", "acceleration")
 WILDEST = 1e9
 """Commands are cut off here, so that nothing computed from them overflows; references are counted below it."""
 DAMPING = 0.03
-"""Of the inverse Jacobian of Cartesian rates: near a singularity no direction asks for joint speeds of more than
-1/(2 · 0.03) times the tool's, in units of the arm's reach."""
+"""Of the inverse Jacobian of Cartesian rates: no direction asks for joint speeds of more than 1/0.03 times the tool's,
+in units of the arm's reach."""
+SUNK = 0.02
+"""How deep an object may begin in something, as a part of its half edge, beside a millimetre."""
 
 
 class ArmEngine(Engine):
@@ -80,52 +82,118 @@ class ArmEngine(Engine):
         """Every joint must move something that has mass: H is positive in the starting position."""
         problems = []
         for name, arm in self.arms.items():
-            inertia = arm.inertia(np.array(self.scenario.robots[name].start_joints))
-            weakest = float(np.linalg.eigvalsh(inertia).min())
-            if not weakest > 1e-12 * float(np.abs(inertia).max()):
-                diagonal = np.diag(inertia)
-                joint = arm.names[int(np.argmin(diagonal))]
-                message = f"moves nothing that has inertia ({diagonal.min():.3g} kg·m²); give its links masses or it a "
-                problems.append(Problem(message + "rotor_inertia", key=f"robots.{name}.joints.{joint}"))
+            with np.errstate(all="ignore"):
+                inertia = arm.inertia(np.array(self.scenario.robots[name].start_joints))
+            key = f"robots.{name}.joints"
+            if not np.isfinite(inertia).all():
+                problems.append(Problem("lengths and masses are too large to compute with", key=key))
+                continue
+            sizes, directions = np.linalg.eigh(inertia)
+            if not sizes[0] > 1e-12 * sizes[-1]:
+                joints = [one for one, part in zip(arm.names, directions[:, 0], strict=True) if abs(part) > 0.3]
+                message = (
+                    f"{', '.join(joints)} can move without moving any inertia; give the links masses, or the joint a "
+                    "rotor_inertia"
+                )
+                problems.append(Problem(message, key=f"{key}.{joints[0]}"))
         if problems:
             raise InputError(problems)
 
     def _check_step(self) -> None:
         problems = []
-        world = self.scenario.world
-        for name, robot in self.scenario.robots.items():
-            fastest = {f"robots.{name}.servo.frequency": robot.servo.frequency}
-            if robot.servo.gains is not None or robot.servo.type == "torque":
-                fastest = {}
-            for joint, spec in robot.joints.items():
-                if spec.range is not None:
-                    fastest[f"robots.{name}.joints.{joint}.stop_frequency"] = spec.stop_frequency
-            for key, frequency in fastest.items():
-                if frequency * self.dt > 0.5:
-                    message = f"{frequency:g} rad/s is too fast for steps of {self.dt:g} s; at most {0.5 / self.dt:g}"
-                    problems.append(Problem(message, key=key))
-        # All points that can hold an object at once: two pads are as stiff as its eight corners.
-        contact, points = world.contact, float(layout.CORNERS)
-        felt = [float(unit.mass) for unit in self.records.units if unit.touches]
-        for name, thing in world.objects.items():
-            mass = min([thing.mass, *(thing.mass * own / (thing.mass + own) for own in felt)])
-
-            def load(stiffness: float, mass: float = mass) -> float:
-                """Of the step: n k h²/m of the springs and n c h/m of the dampers, c = ζ √(k m)."""
-                root = sqrt(stiffness / mass)
-                return points * self.dt * root * (self.dt * root + contact.damping)
-
-            if load(contact.stiffness) > 2.0:
-                most = contact.stiffness
-                while load(most) > 2.0:
-                    most *= 0.9
-                message = (
-                    f"{contact.stiffness:g} N/m is too stiff for {name} of {thing.mass:g} kg in steps of {self.dt:g} "
-                    f"s; at most {most:.2g} N/m, or a shorter time.step"
-                )
-                problems.append(Problem(message, key="world.contact.stiffness"))
+        for name in self.scenario.robots:
+            problems += self._check_servo(name)
+        problems += self._check_contact()
         if problems:
             raise InputError(problems)
+
+    def _check_servo(self, name: str) -> list[Problem]:
+        """Servo and stops must be slow against the step, and the servo's error must die away."""
+        robot, arm, h = self.scenario.robots[name], self.arms[name], self.dt
+        servo, key = robot.servo, f"robots.{name}.servo"
+        q = np.array(robot.start_joints)
+        inertia = arm.inertia(q)
+        # How much livelier the joints are together than each alone.
+        coupling = float(np.linalg.eigvals(np.linalg.solve(inertia, np.diag(layout.joint_inertias(arm, q)))).real.max())
+        found = []
+        for joint, spec in robot.joints.items():
+            if spec.range is not None and 2.0 * spec.stop_frequency * coupling * h > 1.0:
+                most = 0.5 / (coupling * h)
+                message = f"{spec.stop_frequency:g} rad/s is too fast for steps of {h:g} s; at most {most:.3g} rad/s"
+                found.append(Problem(message, key=f"robots.{name}.joints.{joint}.stop_frequency"))
+        if servo.type == "torque" or servo.gains is not None:
+            return found
+        lively = coupling if servo.type == "pid" else 1.0
+        rate = servo.frequency * max(2.0 * servo.damping, 1.0)
+        if rate * lively * h > 1.0:
+            most = servo.frequency / (rate * lively * h)
+            message = (
+                f"{servo.frequency:g} rad/s with a damping of {servo.damping:g} is too fast for steps of {h:g} s; at "
+                f"most {most:.3g} rad/s, or a shorter time.step"
+            )
+            found.append(Problem(message, key=f"{key}.frequency"))
+        # Routh's condition for s³ + 2ζω s² + ω² s + ω²/T, and for τ s³ + s² + 2ζω s + ω² with a valve's lag τ.
+        braking = 2.0 * servo.damping * servo.frequency
+        if servo.integral_time is not None and servo.integral_time * braking <= 1.0:
+            least = 1.0 / braking if braking > 0.0 else float("inf")
+            message = f"{servo.integral_time:g} s lets the error grow; it needs more than {least:.3g} s"
+            found.append(Problem(message, key=f"{key}.integral_time"))
+        for joint, spec in robot.joints.items():
+            lag = spec.actuator.lag
+            if lag * servo.frequency**2 >= braking and lag > 0.0:
+                message = (
+                    f"{servo.frequency:g} rad/s is too fast for the lag of {lag:g} s of {joint}; below "
+                    f"{2.0 * servo.damping / lag:.3g} rad/s"
+                )
+                found.append(Problem(message, key=f"{key}.frequency"))
+                break
+        return found
+
+    def _check_contact(self) -> list[Problem]:
+        """Springs and dampers of all points that can press on a body at once must be slow against the step, and no
+        weight may be too much for them."""
+        world, found = self.scenario.world, []
+        stiffness, damping = float(self.records.world[3]), world.contact.damping
+        cases = layout.touching_cases(self.scenario, self.arms)
+        for what, mass, points in cases:
+            if layout.contact_load(stiffness, damping, mass, points, self.dt) > 2.0:
+                most = layout.stiffest(damping, cases, self.dt, 2.0)
+                message = (
+                    f"{stiffness:g} N/m is too stiff for {what} in steps of {self.dt:g} s; at most {most:.2g} N/m, or "
+                    "a shorter time.step"
+                )
+                found.append(Problem(message, key="world.contact.stiffness"))
+                break
+        weight = float(np.linalg.norm(world.gravity))
+        for name, thing in world.objects.items():
+            sinks = thing.mass * weight / (4.0 * stiffness)
+            if sinks > 0.1 * min(thing.size):
+                message = (
+                    f"{stiffness:.3g} N/m is too soft for {name}: its {thing.mass:g} kg would sink in by "
+                    f"{sinks:.2g} m; at least {thing.mass * weight / (0.4 * min(thing.size)):.2g} N/m"
+                )
+                found.append(Problem(message, key="world.contact.stiffness"))
+        return found + self._check_places()
+
+    def _check_places(self) -> list[Problem]:
+        """Objects must not begin inside something: the springs would throw them out."""
+        world, records, found = self.scenario.world, self.records, []
+        names = [*world.boxes, *world.objects]
+        for b in range(len(world.boxes), len(names)):
+            key = f"world.objects.{names[b]}.pose"
+            slack = SUNK * float(min(records.boxes[b].hx, records.boxes[b].hy, records.boxes[b].hz)) + 1e-3
+            for plane, name in zip(records.planes, world.planes, strict=True):
+                normal = np.array([plane.nx, plane.ny, plane.nz])
+                half = np.array([records.boxes[b].hx, records.boxes[b].hy, records.boxes[b].hz])
+                reach = float(np.abs(self._axes[b].reshape(3, 3) @ normal) @ half)
+                depth = plane.offset - normal @ records.poses[b, :3] + reach
+                if depth > slack:
+                    found.append(Problem(f"begins {depth:.3g} m inside {name}; move it out", key=key))
+            for other in range(b):
+                depth = kernel.overlap_of(records.boxes, records.poses, self._axes, other, b)
+                if depth > slack:
+                    found.append(Problem(f"begins {depth:.3g} m inside {names[other]}; move it out", key=key))
+        return found
 
     # --- the protocol ----------------------------------------------------------------------------------------
 
@@ -181,12 +249,11 @@ class ArmEngine(Engine):
         good = kernel.advance_arms(
             *self.records, self._axes, self.method, self.dynamics, self.dt, self.inputs, step, n, record_every, rows
         )
+        self.news = ()
         held = self.records.units["held"]
-        if not np.array_equal(held, self._held):
+        if held.tobytes() != self._held.tobytes():  # np.array_equal takes as long as half a step
             self.news = tuple(self._news(held))
             self._held = held.copy()
-        else:
-            self.news = ()
         return bool(good)
 
     def _news(self, held: np.ndarray) -> list[str]:
@@ -232,10 +299,10 @@ class ArmEngine(Engine):
 
     def stability_hint(self) -> str:
         fastest = max(robot.servo.frequency for robot in self.scenario.robots.values())
-        stiff = self.scenario.world.contact.stiffness
+        stiff = float(self.records.world[3])
         return (
             f"a step of {self.dt:g} s must be short against the servos ({1.0 / fastest:.2g} s), explicit gains, and "
-            f"contacts of {stiff:g} N/m on the lightest object"
+            f"contacts of {stiff:.3g} N/m on the lightest object"
         )
 
     # --- commands --------------------------------------------------------------------------------------------
@@ -290,6 +357,7 @@ class ArmEngine(Engine):
         """Joint speeds for a velocity of the tool and its angular velocity (world axes), damped near singularities and
         slowed down as a whole to what the joints allow. Turns count by the arm's reach."""
         arm = self.arms[robot]
+        twist = np.clip(twist, -WILDEST, WILDEST)
         unit = self.records.units[list(self.arms).index(robot)]
         q = self.records.q[int(unit.start) : int(unit.start + unit.n)]
         reach = max(float(np.abs(arm.links["a"]).sum() + np.abs(arm.links["d"]).sum()), 1e-6)

@@ -101,7 +101,7 @@ def add_outside(arm, links, q, qd, wrench, use_wrench, scratch, frames, torque, 
     for i in range(n):
         torque[i] *= sign
     if arm.density != 0.0:
-        add_water(arm, links, frames, qd, torque)
+        add_water(arm, links, frames, qd, scratch, torque)
     if use_wrench:
         x, y, z = wrench[0], wrench[1], wrench[2]
         fx = dot(arm.base_xx, arm.base_yx, arm.base_zx, x, y, z)
@@ -201,9 +201,9 @@ def dynamics_parts(arm, links, q, qd, qdd, scratch, frames, room, parts):
             # Buoyancy alone, then everything: what is more is drag. In a current a link at rest has drag, too.
             ux, uy, uz = arm[0].ux, arm[0].uy, arm[0].uz
             arm[0].ux = arm[0].uy = arm[0].uz = 0.0
-            add_water(arm[0], links, frames, zero, lift)
+            add_water(arm[0], links, frames, zero, scratch, lift)
             arm[0].ux, arm[0].uy, arm[0].uz = ux, uy, uz
-            add_water(arm[0], links, frames, qd[k], drag)
+            add_water(arm[0], links, frames, qd[k], scratch, drag)
             for i in range(n):
                 gravity[i] -= lift[i]
                 drag[i] = lift[i] - drag[i]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from botz.engines.arm_units import CORNERS, PAD_POINTS, PAD_SHARE
-from botz.frames import compiled, cross, dot, rotation_of
+from botz.engines.arm_boxes import corner, forget, load_at, press_boxes, velocity_at
+from botz.engines.arm_units import CORNERS, PAD_POINTS, PAD_SHARE, PATCH
+from botz.frames import compiled, cross, dot, inlined, rotation_of
 from botz.physics.box_contact import ball_in_box
 from botz.physics.dh import REVOLUTE, add_force, combined, joint_axis
 from botz.physics.penalty import penalty_force
@@ -117,6 +118,16 @@ def world_to_base(arm, x, y, z):
     )
 
 
+@inlined
+def beside(box, axes, dx, dy, dz, radius):
+    """Whether a ball at d from the box's middle is beyond one of its faces."""
+    return (
+        abs(dot(axes[0], axes[1], axes[2], dx, dy, dz)) > box.hx + radius
+        or abs(dot(axes[3], axes[4], axes[5], dx, dy, dz)) > box.hy + radius
+        or abs(dot(axes[6], axes[7], axes[8], dx, dy, dz)) > box.hz + radius
+    )
+
+
 @compiled
 def press_tool(
     # parameters
@@ -153,10 +164,12 @@ def press_tool(
             b = s - len(planes)
             box = boxes[b]
             dx, dy, dz = px - poses[b, 0], py - poses[b, 1], pz - poses[b, 2]
-            far = dx * dx + dy * dy + dz * dz > (unit.reach + box.radius) ** 2
+            far = beside(box, axes[b], dx, dy, dz, unit.reach)
             friction = sqrt(unit.friction * box.friction)
             damping = damping_between(world, unit.mass, box.mass)
         if far:
+            if dt > 0.0:
+                forget(bristles, at, touching)
             continue
         for k in range(touching):
             pad = k - unit.points
@@ -202,7 +215,7 @@ def press_tool(
         add_force(links, frames, n - 1, tip[9], tip[10], tip[11], fx, fy, fz, mx, my, mz, torque)
     if dt > 0.0:
         unit.fx, unit.fy, unit.fz, unit.mx, unit.my, unit.mz = sum_fx, sum_fy, sum_fz, sum_mx, sum_my, sum_mz
-        unit.squeeze = 0.5 * (left + right)
+        unit.pressed = 0.5 * (left + right)
         unit.grip, unit.damper = grip, damper
         both = left > HELD and right > HELD and left_box == right_box
         unit.held = left_box + 1.0 if both and boxes[left_box].mass > 0.0 else 0.0
@@ -210,65 +223,37 @@ def press_tool(
 
 
 @compiled
-def corner_of(box, pose, axes, k):  # -> from the middle to a corner, and its velocity
-    x = box.hx if k & 1 else -box.hx
-    y = box.hy if k & 2 else -box.hy
-    z = box.hz if k & 4 else -box.hz
-    rx, ry, rz = combined(axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8], x, y, z)
-    wx, wy, wz = combined(
-        axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8], pose[10], pose[11], pose[12]
-    )
-    tx, ty, tz = cross(wx, wy, wz, rx, ry, rz)
-    return rx, ry, rz, pose[7] + tx, pose[8] + ty, pose[9] + tz
-
-
-@compiled
-def load_corner(load, rx, ry, rz, fx, fy, fz):
-    tx, ty, tz = cross(rx, ry, rz, fx, fy, fz)
-    load[0], load[1], load[2] = load[0] + fx, load[1] + fy, load[2] + fz
-    load[3], load[4], load[5] = load[3] + tx, load[4] + ty, load[5] + tz
-
-
-@compiled
 def corners_on_plane(plane, box, pose, axes, world, bristles, slot, load, dt):
     friction, damping = sqrt(plane.friction * box.friction), damping_between(world, box.mass, 0.0)
     for k in range(CORNERS):
-        rx, ry, rz, vx, vy, vz = corner_of(box, pose, axes, k)
+        x, y, z = corner(box, pose, axes, k)
+        vx, vy, vz = velocity_at(box, pose, axes, x, y, z)
         fx, fy, fz = press_on_plane(
-            plane, bristles[slot + k], world[3], damping, friction, pose[0] + rx, pose[1] + ry, pose[2] + rz,
-            0.0, vx, vy, vz, dt,
-        )  # fmt: skip
-        load_corner(load, rx, ry, rz, fx, fy, fz)
+            plane, bristles[slot + k], world[3], damping, friction, x, y, z, 0.0, vx, vy, vz, dt
+        )
+        load_at(load, pose, x, y, z, fx, fy, fz)
 
 
 @compiled
-def corners_in_box(boxes, poses, axes, a, b, world, bristles, slot, loads, dt):
-    """The corners of box a in box b."""
-    friction = sqrt(boxes[a].friction * boxes[b].friction)
-    damping = damping_between(world, boxes[a].mass, boxes[b].mass)
-    for k in range(CORNERS):
-        rx, ry, rz, vx, vy, vz = corner_of(boxes[a], poses[a], axes[a], k)
-        x, y, z = poses[a, 0] + rx, poses[a, 1] + ry, poses[a, 2] + rz
-        fx, fy, fz = press_on_box(
-            boxes[b], poses[b], axes[b], loads[b], bristles[slot + k], world[3], damping, friction, x, y, z, 0.0,
-            vx, vy, vz, dt,
-        )  # fmt: skip
-        load_corner(loads[a], rx, ry, rz, fx, fy, fz)
-
-
-@compiled
-def press_objects(planes, boxes, first, world, poses, axes, dt, bristles, slot, loads):
-    """Objects (the boxes from `first` on) on planes, on fixed boxes and on each other: corners of each in the other."""
+def press_objects(planes, boxes, first, world, poses, axes, dt, bristles, slot, patch, loads):
+    """Objects (the boxes from `first` on) on planes, on fixed boxes and on each other."""
     for b in range(first, len(boxes)):
         box, pose = boxes[b], poses[b]
         for p in range(len(planes)):
             height = dot(planes[p].nx, planes[p].ny, planes[p].nz, pose[0], pose[1], pose[2]) - planes[p].offset
             if height < box.radius:
                 corners_on_plane(planes[p], box, pose, axes[b], world, bristles, slot, loads[b], dt)
+            elif dt > 0.0:
+                forget(bristles, slot, CORNERS)
             slot += CORNERS
         for other in range(b):
             dx, dy, dz = pose[0] - poses[other, 0], pose[1] - poses[other, 1], pose[2] - poses[other, 2]
-            if dx * dx + dy * dy + dz * dz < (box.radius + boxes[other].radius) ** 2:
-                corners_in_box(boxes, poses, axes, b, other, world, bristles, slot, loads, dt)
-                corners_in_box(boxes, poses, axes, other, b, world, bristles, slot + CORNERS, loads, dt)
-            slot += 2 * CORNERS
+            if not beside(boxes[other], axes[other], dx, dy, dz, box.radius):
+                damping = damping_between(world, box.mass, boxes[other].mass)
+                press_boxes(
+                    boxes[other], box, poses[other], pose, axes[other], axes[b], world[3], damping, dt, patch, bristles,
+                    slot, loads[other], loads[b],
+                )  # fmt: skip
+            elif dt > 0.0:
+                forget(bristles, slot, PATCH)
+            slot += PATCH

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import isfinite, nan, sqrt
 
 from numba import njit
 
+from botz.engines.arm_boxes import face_between
 from botz.engines.arm_calls import COMPOSITE
 from botz.engines.arm_contacts import press_objects, press_tool, turn_boxes
 from botz.engines.arm_rows import observe_row
 from botz.engines.arm_servo import actuate, carry_reference, move_jaws, servo_torques, take_reference
+from botz.engines.arm_units import POSE
 from botz.frames import UNCOUNTED, compiled, cross, dot, quaternion_rate
 from botz.physics.composite_body import inertia_by_columns, inertia_matrix, solve_symmetric
 from botz.physics.dh import add_water, chain_frames, friction_torque, set_joints, tool_frame
@@ -51,7 +53,7 @@ def arm_accelerations(
         chain_frames(links, scratch, frames)
         tool_frame(arm, frames[len(links) - 1], frames[len(links)])
         if arm.density != 0.0:
-            add_water(arm, links, frames, qd, acceleration)
+            add_water(arm, links, frames, qd, scratch, acceleration)
         if unit.touches:
             slot = press_tool(
                 arm, unit, links, points[unit.first_point :], planes, boxes, world, frames, qd, poses, axes, dt,
@@ -61,7 +63,8 @@ def arm_accelerations(
         inertia_matrix(links, scratch, room)
     else:
         inertia_by_columns(links, load, zero, scratch, room)
-    solve_symmetric(room, acceleration)
+    if not solve_symmetric(room, acceleration):
+        acceleration[0] = nan  # joints that move nothing: the run ends here, and says so
     return slot
 
 
@@ -86,7 +89,7 @@ def box_rates(boxes, first, world, poses, axes, loads, rates):
 @compiled
 def rates_of_all(
     arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world, stages,
-    box_stages, loads, axes, dynamics, dt,
+    box_stages, loads, patch, axes, dynamics, dt,
 ):  # fmt: skip
     """Accelerations of all joints and rates of all objects in their present state. With dt > 0 friction moves on."""
     first = int(world[4])
@@ -104,7 +107,7 @@ def rates_of_all(
             stages[LOAD], bristles, slot, loads, stages[ACCELERATION, s:e],
         )  # fmt: skip
     if first < len(boxes):
-        press_objects(planes, boxes, first, world, poses, axes, dt, bristles, slot, loads)
+        press_objects(planes, boxes, first, world, poses, axes, dt, bristles, slot, patch, loads)
         box_rates(boxes, first, world, poses, axes, loads, box_stages[1])
 
 
@@ -119,13 +122,13 @@ def normalise(poses, first):
 @compiled
 def integrate(
     arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world, stages,
-    box_stages, loads, axes, method, dynamics, dt,
+    box_stages, loads, patch, axes, method, dynamics, dt,
 ):  # fmt: skip
     n, first = len(q), int(world[4])
     if method == SEMI_IMPLICIT:
         rates_of_all(
             arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
-            stages, box_stages, loads, axes, dynamics, dt,
+            stages, box_stages, loads, patch, axes, dynamics, dt,
         )  # fmt: skip
         for i in range(n):
             qd[i] += dt * stages[ACCELERATION, i]
@@ -148,7 +151,7 @@ def integrate(
     for stage in range(4):
         rates_of_all(
             arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
-            stages, box_stages, loads, axes, dynamics, dt if stage == 0 else 0.0,
+            stages, box_stages, loads, patch, axes, dynamics, dt if stage == 0 else 0.0,
         )  # fmt: skip
         weight = dt / 6.0 if stage == 0 or stage == 3 else dt / 3.0
         ahead = dt if stage == 2 else 0.5 * dt
@@ -176,13 +179,13 @@ def integrate(
 @njit(cache=True, error_model="numpy", **UNCOUNTED)
 def advance_arms(
     arms, units, links, model, model_last, joints, points, planes, boxes, poses, bristles, q, qd, scratch, frames, room,
-    world, stages, box_stages, loads, axes, method, dynamics, dt, inputs, step, n, record_every, rows,
+    world, stages, box_stages, loads, patch, axes, method, dynamics, dt, inputs, step, n, record_every, rows,
 ):  # fmt: skip
     """`n` steps; returns whether the state is still finite."""
     row = 0
     for u in range(len(units)):
         s, e = units[u].start, units[u].start + units[u].n
-        take_reference(units[u], joints[s:e], q[s:e], inputs)
+        take_reference(units[u], joints[s:e], links[s:e], q[s:e], inputs)
     for k in range(n):
         for u in range(len(units)):
             unit = units[u]
@@ -198,13 +201,14 @@ def advance_arms(
                 move_jaws(unit, world[3], inputs, dt)
         integrate(
             arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
-            stages, box_stages, loads, axes, method, dynamics, dt,
+            stages, box_stages, loads, patch, axes, method, dynamics, dt,
         )  # fmt: skip
         total = 0.0
         for i in range(len(q)):
             total += q[i] + qd[i]
         for b in range(len(poses)):
-            total += poses[b, 0] + poses[b, 7] + poses[b, 10]
+            for m in range(POSE):
+                total += poses[b, m]
         if not isfinite(total):
             return False
         if record_every > 0 and (step + k + 1) % record_every == 0:
@@ -222,3 +226,11 @@ def observe_arms(arms, units, links, joints, boxes, poses, q, qd, scratch, frame
 def box_axes(poses, axes):
     """Axes of all boxes, those that do not move as well."""
     turn_boxes(poses, 0, axes)
+
+
+@njit(cache=True, error_model="numpy", **UNCOUNTED)
+def overlap_of(boxes, poses, axes, one, other):
+    """How far two boxes are inside each other [m]; 0 or less: apart."""
+    dx, dy, dz = poses[other, 0] - poses[one, 0], poses[other, 1] - poses[one, 1], poses[other, 2] - poses[one, 2]
+    overlap, _, _, _ = face_between(boxes[one], boxes[other], axes[one], axes[other], dx, dy, dz)
+    return overlap

@@ -130,7 +130,7 @@ def observe_row(arms, units, links, joints, boxes, poses, q, qd, scratch, frames
         row[at + 19], row[at + 20] = kinetic, potential
         at += 21
         if unit.gripper:
-            row[at], row[at + 1] = unit.opening, unit.squeeze
+            row[at], row[at + 1] = unit.opening, unit.pressed
             row[at + 2] = unit.held - world[4] if unit.held > 0.0 else 0.0
             at += 3
     for b in range(int(world[4]), len(boxes)):

@@ -7,12 +7,31 @@ from math import isnan
 from botz.engines.arm_contacts import world_to_base
 from botz.engines.arm_units import COMPUTED, PAD_SHARE, PID, TORQUE
 from botz.frames import compiled, dot
-from botz.physics.dh import add_water, chain_frames, friction_torque, set_joints, tool_frame
+from botz.physics.dh import add_force, add_water, chain_frames, friction_torque, set_joints, tool_frame
 from botz.physics.newton_euler import newton_euler
 
 
 @compiled
-def take_reference(unit, joints, q, inputs):
+def bound_reference(joint, link):
+    """No faster than the joint and within its range. What is cut off is not fed forward either: a reference that stands
+    at its end has neither speed nor acceleration into it."""
+    if abs(joint.reference_speed) >= joint.speed:
+        fast = joint.speed if joint.reference_speed > 0.0 else -joint.speed
+        joint.reference_speed = fast
+        if joint.reference_acceleration * fast > 0.0:
+            joint.reference_acceleration = 0.0
+    if joint.reference >= link.upper:
+        joint.reference = link.upper
+        joint.reference_speed = min(joint.reference_speed, 0.0)
+        joint.reference_acceleration = min(joint.reference_acceleration, 0.0)
+    elif joint.reference <= link.lower:
+        joint.reference = link.lower
+        joint.reference_speed = max(joint.reference_speed, 0.0)
+        joint.reference_acceleration = max(joint.reference_acceleration, 0.0)
+
+
+@compiled
+def take_reference(unit, joints, links, q, inputs):
     """A new reference, told by its number: a position that moves on by its speed and acceleration, a speed alone (its
     position is NaN: rate control), or a halt where the arm is."""
     n, at = unit.n, unit.inputs
@@ -30,24 +49,21 @@ def take_reference(unit, joints, q, inputs):
             joint.reference, joint.reference_speed, joint.reference_acceleration = q[i], 0.0, 0.0
         elif not isnan(position):
             joint.reference = position
+        bound_reference(joint, links[i])
 
 
 @compiled
 def carry_reference(joints, links, q, dt):
-    """The reference at the next step: q + v t + a t²/2, no faster than the joint, within its range, and under rate
-    control no further ahead than what the actuator can pull."""
+    """The reference at the next step, q + v t + a t²/2; under rate control no further ahead than what the actuator can
+    pull."""
     for i in range(len(links)):
-        joint, link = joints[i], links[i]
-        speed = min(max(joint.reference_speed, -joint.speed), joint.speed)
-        place = joint.reference + dt * (speed + 0.5 * dt * joint.reference_acceleration)
-        speed = min(max(speed + dt * joint.reference_acceleration, -joint.speed), joint.speed)
+        joint = joints[i]
+        speed, acceleration = joint.reference_speed, joint.reference_acceleration
+        joint.reference += dt * (speed + 0.5 * dt * acceleration)
+        joint.reference_speed = speed + dt * acceleration
         if joint.rate != 0.0:
-            place = min(max(place, q[i] - joint.lead), q[i] + joint.lead)
-        if place >= link.upper:
-            place, speed = link.upper, min(speed, 0.0)
-        elif place <= link.lower:
-            place, speed = link.lower, max(speed, 0.0)
-        joint.reference, joint.reference_speed = place, speed
+            joint.reference = min(max(joint.reference, q[i] - joint.lead), q[i] + joint.lead)
+        bound_reference(joint, links[i])
 
 
 @compiled
@@ -84,6 +100,14 @@ def hold_payload(arm, unit, last, boxes, poses, axes, frames, link):
         )  # fmt: skip
         link.ixx, link.iyy, link.izz = link.ixx + own * ux * ux, link.iyy + own * uy * uy, link.izz + own * uz * uz
         link.ixy, link.ixz, link.iyz = link.ixy + own * ux * uy, link.ixz + own * ux * uz, link.iyz + own * uy * uz
+
+
+@compiled
+def add_lift(arm, links, frames, box, pose, torque):
+    """Joint torques of the buoyancy of what the gripper holds."""
+    x, y, z = world_to_base(arm, pose[0] - arm.base_x, pose[1] - arm.base_y, pose[2] - arm.base_z)
+    up = -box.lift * box.mass
+    add_force(links, frames, len(links) - 1, x, y, z, up * arm.gx, up * arm.gy, up * arm.gz, 0.0, 0.0, 0.0, torque)
 
 
 @compiled
@@ -126,7 +150,9 @@ def servo_torques(
     if arm.density != 0.0:
         for i in range(n):
             torque[i] = -torque[i]
-        add_water(arm, model, frames, qd, torque)
+        add_water(arm, model, frames, qd, scratch, torque)
+        if unit.held != 0.0 and unit.knows:
+            add_lift(arm, links, frames, boxes[int(unit.held) - 1], poses[int(unit.held) - 1], torque)
         for i in range(n):
             torque[i] = -torque[i]
     for i in range(n):
@@ -169,10 +195,10 @@ def move_jaws(unit, stiffness, inputs, dt):
         rate = min(way / dt, unit.jaw_speed)
     else:
         k, c = PAD_SHARE * unit.grip * stiffness, PAD_SHARE * unit.grip * unit.damper
-        pressed = unit.squeeze + 0.5 * c * unit.jaw_rate
+        still = unit.pressed + 0.5 * c * unit.jaw_rate
         closing = unit.jaw_speed
         if unit.grip > 0.0:
-            closing = (limit - pressed) / (limit / unit.jaw_speed + 0.5 * (c + k * dt))
+            closing = (limit - still) / (limit / unit.jaw_speed + 0.5 * (c + k * dt))
         elif limit == 0.0:
             closing = 0.0
         rate = -min(closing, -way / dt)

@@ -19,7 +19,12 @@ PAD_POINTS = 9
 """Points of a pad that touch: a grid of three by three."""
 PAD_SHARE = 4.0 / 9.0
 """Stiffness of each of them by that of a corner: a whole pad is as stiff as a box on its four corners."""
-CORNERS = 8
+CORNERS, CROSSINGS = 8, 16
+"""Of a box, and of the edges of two faces."""
+PATCH = 2 * CORNERS + CROSSINGS
+"""Points at which two boxes can touch."""
+STIFFEST = 2e5
+"""Of a point of contact, where the scenario leaves it open [N/m]."""
 INTEGRAL_SHARE = 0.1
 """Of the actuator's torque, the most that a servo's integral part gives: enough for friction and a wrong model, too
 little to wind up against an obstacle."""
@@ -27,14 +32,14 @@ little to wind up against an obstacle."""
 UNIT = record(
     **dict.fromkeys(words(
         "radius friction mass pad_x pad_z widest strongest jaw_speed reach "
-        "opening jaw_rate squeeze grip damper held number fx fy fz mx my mz"
+        "opening jaw_rate pressed grip damper held number fx fy fz mx my mz"
     ), np.float64),
     **dict.fromkeys(words("start n first_point points gripper servo compensates knows inputs touches"), np.int64),
 )  # fmt: skip
 """An arm: where its joints, points and inputs begin; its gripper; `mass`: what a blow on the tool finds; `touches`:
 whether anything is there to be met. Its state: the gripper (`grip`, `damper`: points of a pad that touch, and the
 damping of each), the number of the last reference taken, and the wrench on the tool (world axes, about its point)."""
-UNIT_STATE = words("opening jaw_rate squeeze grip damper held number fx fy fz mx my mz")
+UNIT_STATE = words("opening jaw_rate pressed grip damper held number fx fy fz mx my mz")
 
 JOINT = record(
     **dict.fromkeys(words(
@@ -88,12 +93,14 @@ class Records:
     """The same of the boxes: start, rates of this stage, sum of the rates: (3, k, 13)."""
     loads: np.ndarray
     """Force and moment on each box (world axes): (k, 6)."""
+    patch: np.ndarray
+    """Room for the points at which two boxes touch, and for which of them do."""
 
     def __iter__(self):
         return iter(
             (self.arms, self.units, self.links, self.model, self.model_last, self.joints, self.points, self.planes,
              self.boxes, self.poses, self.bristles, self.q, self.qd, self.scratch, self.frames, self.room, self.world,
-             self.stages, self.box_stages, self.loads)
+             self.stages, self.box_stages, self.loads, self.patch)
         )  # fmt: skip
 
 
@@ -119,7 +126,7 @@ def build_records(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) 
         slots += (int(unit.points) + (2 * PAD_POINTS if unit.gripper else 0)) * surfaces
     moving = len(world.objects)
     fixed = len(world.boxes)
-    slots += CORNERS * moving * (len(world.planes) + 2 * fixed + (moving - 1))
+    slots += moving * (CORNERS * len(world.planes) + PATCH * fixed) + PATCH * (moving * (moving - 1) // 2)
     planes = np.zeros(len(world.planes), dtype=PLANE)
     for own, plane in zip(planes, world.planes.values(), strict=True):
         normal = np.array(plane.normal) / np.linalg.norm(plane.normal)
@@ -149,10 +156,11 @@ def build_records(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) 
         scratch=np.zeros(total, dtype=SCRATCH),
         frames=np.zeros((total + len(robots), 12)),
         room=np.zeros((largest + 3, largest)),
-        world=np.array([*world.gravity, world.contact.stiffness, float(fixed), world.contact.damping]),
+        world=np.array([*world.gravity, contact_stiffness(scenario, arms, dt), float(fixed), world.contact.damping]),
         stages=np.zeros((8, total)),
         box_stages=np.zeros((3, len(boxes), POSE)),
         loads=np.zeros((len(boxes), 6)),
+        patch=np.zeros((2 * PATCH, 5)),
     )
 
 
@@ -184,6 +192,53 @@ def fill_unit(unit: np.record, robot: PlacedArm, arm: SerialArm) -> None:
     unit.reach = max(far, default=0.0)
 
 
+def touching_cases(scenario: ArmScenario, arms: dict[str, SerialArm]) -> list[tuple[str, float, float]]:
+    """What can press on what: in words, the mass that swings there, and by how many points at most."""
+    world = scenario.world
+    surfaces = bool(world.planes or world.boxes or world.objects)
+    felt: dict[str, float] = {}
+    cases: list[tuple[str, float, float]] = []
+    for name, robot in scenario.robots.items():
+        points = len(robot.tool.points) + (4.0 if robot.gripper is not None else 0.0)
+        if surfaces and points:
+            felt[name] = felt_mass(arms[name], np.array(robot.start_joints))
+            cases.append((f"the tool of {name}, where it weighs {felt[name]:.3g} kg", felt[name], points))
+    things = {name: thing.mass for name, thing in world.objects.items()}
+    # Two bodies press on each other by four points, two pads by eight. Tilted, an object is twice as lively; between two
+    # others it has twice as many.
+    points = 16.0 if len(things) > 1 else 8.0
+    cases += [(f"{name} of {mass:g} kg", mass, points) for name, mass in things.items()]
+    for k, (name, mass) in enumerate(things.items()):
+        for other, its in [*felt.items(), *list(things.items())[:k]]:
+            pair = mass * its / (mass + its)
+            cases.append((f"{name} of {mass:g} kg on {other} of {its:.3g} kg", pair, 8.0))
+    return cases
+
+
+def contact_load(stiffness: float, damping: float, mass: float, points: float, dt: float) -> float:
+    """How hard a contact is for the step: n c h/m of its dampers and half of n k h²/m of its springs, c = ζ √(k m). Up
+    to 2 it dies away, by Euler's method and by Runge and Kutta's."""
+    root = dt * sqrt(stiffness / mass)
+    return points * root * (damping + 0.5 * root)
+
+
+def stiffest(damping: float, cases: list[tuple[str, float, float]], dt: float, load: float) -> float:
+    """The stiffness at which the hardest of these contacts has this load: n (ζ x + x²/2) = load with x = h √(k/m)."""
+    found = inf
+    for _, mass, points in cases:
+        x = sqrt(damping**2 + 2.0 * load / points) - damping
+        found = min(found, mass * (x / dt) ** 2)
+    return found
+
+
+def contact_stiffness(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) -> float:
+    """As given, or three quarters as hard as the step can bear."""
+    contact = scenario.world.contact
+    if contact.stiffness is not None:
+        return contact.stiffness
+    return min(STIFFEST, stiffest(contact.damping, touching_cases(scenario, arms), dt, 1.5))
+
+
 def felt_mass(arm: SerialArm, q: np.ndarray) -> float:
     """The least mass that a blow on the tool's point finds, over its directions: 1/λ of J H⁻¹ Jᵀ [kg]."""
     jacobian = arm.jacobian(q)[:3]
@@ -191,8 +246,14 @@ def felt_mass(arm: SerialArm, q: np.ndarray) -> float:
     return 1.0 / max(float(np.linalg.eigvalsh(mobility).max()), 1e-9)
 
 
+def joint_inertias(arm: SerialArm, q: np.ndarray) -> np.ndarray:
+    """What a joint alone finds, with all others free to move: 1/(H⁻¹)_kk. Gains made of them stay stable where joints
+    are coupled: of H⁻¹ D with D made of these, all diagonal entries are 1, so that no eigenvalue is above n."""
+    return 1.0 / np.diag(np.linalg.inv(arm.inertia(q)))
+
+
 def fill_joints(joints: np.ndarray, robot: PlacedArm, arm: SerialArm, dt: float) -> None:
-    inertia = np.diag(arm.inertia(np.array(robot.start_joints)))
+    inertia = joint_inertias(arm, np.array(robot.start_joints))
     servo = robot.servo
     for k, (own, joint) in enumerate(zip(joints, robot.joints.values(), strict=True)):
         weight = inertia[k] if servo.type == "pid" else 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from botz.errors import InputError, Problem
 from botz.physics.dh import SCRATCH
 from botz.scenario.arm import Arm, PlacedArm
 from botz.scenario.arm_world import Water
+from botz.scenario.names import closest
 
 Method = Literal["composite-body", "newton-euler"]
 PARTS = ("inertial", "coriolis", "gravity", "friction", "drag")
@@ -67,7 +69,7 @@ class SerialArm:
             raise InputError(Problem(f"{name!r} is a robot of engine {getattr(robot, 'engine', '')!r}, not an arm"))
         return cls(robot, **options)
 
-    @property
+    @cached_property
     def middle(self) -> np.ndarray:
         """Middles of the joints' ranges; 0 of a joint without limits."""
         bounded = np.isfinite(self.lower) & np.isfinite(self.upper)
@@ -75,7 +77,8 @@ class SerialArm:
 
     def within(self, q: Any, slack: float = 0.0) -> np.ndarray:
         """Whether joint vectors are inside the ranges, by up to `slack`."""
-        q = np.asarray(q, dtype=float)
+        q, many = self._joints(q)
+        q = q if many else q[0]
         return np.all((q >= self.lower - slack) & (q <= self.upper + slack), axis=-1)
 
     # --- kinematics ------------------------------------------------------------------------------------------
@@ -111,15 +114,20 @@ class SerialArm:
         return out if many else float(out[0])
 
     def singular_directions(self, q: Any, tolerance: float = 1e-6) -> np.ndarray:
-        """Directions (v, ω) in which the tool cannot move at all from here: (6, k), none where nothing is singular.
-        Turns count by the arm's reach, so that metres and radians compare."""
+        """Directions d of unit length that the tool's velocity (v, ω) has no part in, dᵀ J = 0: (6, k), none where
+        nothing is singular. What is nearly 0 is judged with turns counted by the arm's reach, so that metres and
+        radians compare."""
         reach = max(float(np.abs(self.links["a"]).sum() + np.abs(self.links["d"]).sum()), 1e-9)
         weights = np.array([1.0, 1.0, 1.0, reach, reach, reach])
-        left, sizes, _ = np.linalg.svd(weights[:, None] * self.jacobian(np.asarray(q, dtype=float)))
+        jacobian = self.jacobian(q)
+        if jacobian.ndim != 2:
+            raise InputError(Problem("one position at a time", key="q"))
+        left, sizes, _ = np.linalg.svd(weights[:, None] * jacobian)
         lost = np.zeros(6, dtype=bool)
         lost[: len(sizes)] = sizes <= tolerance * sizes[0]
         lost[len(sizes) :] = True
-        return left[:, lost]
+        found = left[:, lost] * weights[:, None]
+        return found / np.linalg.norm(found, axis=0)
 
     def inverse(
         self,
@@ -137,13 +145,15 @@ class SerialArm:
         allows. `limits=False` leaves the ranges out of it.
         """
         return self.inverse_many(
-            np.asarray(pose, dtype=float)[None], present=present, cost=cost, weights=weights, limits=limits
+            self._numbers(pose, "pose")[None], present=present, cost=cost, weights=weights, limits=limits
         )[0]
 
     def inverse_many(
         self, poses: Any, *, present: Any = None, cost: Cost = "nearest", weights: Any = None, limits: bool = True
     ) -> SolutionsOfMany:
         """The same of many poses (N, 4, 4) in one compiled call; `present` is (n) or (N, n)."""
+        if cost not in ("nearest", "middle"):
+            raise InputError(Problem(f"unknown cost {cost!r}{closest(cost, ('nearest', 'middle'))}", key="cost"))
         wanted = self.middle if present is None or cost == "middle" else present
         return self.solver(self, poses, wanted=wanted, weights=weights, limits=limits)
 
@@ -167,6 +177,9 @@ class SerialArm:
         q, many = self._joints(q)
         qd, torque = self._alike(qd, q, "qd"), self._alike(torque, q, "torque")
         out = np.zeros_like(q)
+        known = ("composite-body", "newton-euler")
+        if method not in known:
+            raise InputError(Problem(f"unknown method {method!r}{closest(method, known)}", key="method"))
         number = calls.COMPOSITE if method == "composite-body" else calls.BY_COLUMNS
         good = calls.forward_dynamics_many(
             self.arm, self.links, q, qd, torque, self._wrenches(wrench, len(q)), number, self._scratch, self._frames,
@@ -217,20 +230,33 @@ class SerialArm:
     # --- arguments -------------------------------------------------------------------------------------------
 
     def _joints(self, q: Any) -> tuple[np.ndarray, bool]:
-        found = np.ascontiguousarray(q, dtype=float)
+        found = self._numbers(q, "q")
         many = found.ndim == 2
         if found.ndim not in (1, 2) or found.shape[-1] != self.n:
             raise InputError(Problem(f"needs {self.n} joint variables, or an array (N, {self.n}), not {found.shape}"))
         return found if many else found[None], many
 
     def _alike(self, values: Any, q: np.ndarray, name: str) -> np.ndarray:
-        found = np.asarray(values, dtype=float)
+        found = self._numbers(values, name)
+        if found.shape == q.shape:
+            return found
+        if found.ndim == 1 and len(q) == 1 and found.shape[0] == q.shape[1]:
+            return found[None]
         try:
             return np.ascontiguousarray(np.broadcast_to(found, q.shape))
         except ValueError:
             raise InputError(Problem(f"has the shape {found.shape}, the joints {q.shape}", key=name)) from None
 
+    def _numbers(self, values: Any, name: str) -> np.ndarray:
+        try:
+            return np.ascontiguousarray(values, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(Problem(f"needs numbers, not {values!r}", key=name)) from None
+
     def _wrenches(self, wrench: Any, count: int) -> np.ndarray:
         if wrench is None:
             return self._none
-        return np.ascontiguousarray(np.broadcast_to(np.asarray(wrench, dtype=float), (count, 6)))
+        found = self._numbers(wrench, "wrench")
+        if found.shape not in ((6,), (count, 6)):
+            raise InputError(Problem(f"needs a force and a moment, 6 numbers, not {found.shape}", key="wrench"))
+        return np.ascontiguousarray(np.broadcast_to(found, (count, 6)))

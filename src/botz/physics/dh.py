@@ -7,11 +7,12 @@ z and the origin of each, three numbers each, in the base's axes.
 
 from __future__ import annotations
 
-from math import cos, sin, sqrt
+from math import sqrt
 
 import numpy as np
 
 from botz.frames import compiled, cross, inlined, record, words
+from botz.physics.polynomials import cos_sin
 
 REVOLUTE, PRISMATIC = 0, 1
 
@@ -49,7 +50,7 @@ def set_joints(links, q, scratch):
         else:
             angle = links[i].theta
             scratch[i].d = links[i].d + q[i]
-        scratch[i].c, scratch[i].s = cos(angle), sin(angle)
+        scratch[i].c, scratch[i].s = cos_sin(angle)
 
 
 @compiled
@@ -157,13 +158,15 @@ def add_force(links, frames, last, px, py, pz, fx, fy, fz, mx, my, mz, torque):
 
 
 @compiled
-def add_water(arm, links, frames, qd, torque):
+def add_water(arm, links, frames, qd, scratch, torque):
     """Buoyancy −ρ V g and, component by component in the link's axes, drag −½ ρ C_d A |v| v of every link, as joint
-    torques; v is the velocity of the link's middle against the water."""
-    vx, vy, vz, wx, wy, wz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0  # of the link before, at its frame's origin
-    ox, oy, oz = 0.0, 0.0, 0.0
+    torques; v is the velocity of the link's middle against the water. Outwards each link's force and its moment about
+    the base, inwards what each joint has to bear of them."""
+    vx = vy = vz = wx = wy = wz = 0.0  # of the link before, at its frame's origin
+    ox = oy = oz = 0.0
+    half = -0.5 * arm.density
     for i in range(len(links)):
-        link, f = links[i], frames[i]
+        link, f, room = links[i], frames[i], scratch[i]
         zx, zy, zz, _, _, _ = joint_axis(frames, i)
         if link.kind == REVOLUTE:
             wx, wy, wz = wx + qd[i] * zx, wy + qd[i] * zy, wz + qd[i] * zz
@@ -171,22 +174,32 @@ def add_water(arm, links, frames, qd, torque):
             vx, vy, vz = vx + qd[i] * zx, vy + qd[i] * zy, vz + qd[i] * zz
         rx, ry, rz = cross(wx, wy, wz, f[9] - ox, f[10] - oy, f[11] - oz)
         vx, vy, vz, ox, oy, oz = vx + rx, vy + ry, vz + rz, f[9], f[10], f[11]
-        if link.volume == 0.0 and link.drag_x == 0.0 and link.drag_y == 0.0 and link.drag_z == 0.0:
-            continue
         bx, by, bz = combined(f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], link.bx, link.by, link.bz)
         rx, ry, rz = cross(wx, wy, wz, bx, by, bz)
         rx, ry, rz = vx + rx - arm.ux, vy + ry - arm.uy, vz + rz - arm.uz
         along_x = rx * f[0] + ry * f[1] + rz * f[2]
         along_y = rx * f[3] + ry * f[4] + rz * f[5]
         along_z = rx * f[6] + ry * f[7] + rz * f[8]
-        half = -0.5 * arm.density
         fx, fy, fz = combined(
             f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], half * link.drag_x * abs(along_x) * along_x,
             half * link.drag_y * abs(along_y) * along_y, half * link.drag_z * abs(along_z) * along_z,
         )  # fmt: skip
         lift = -arm.density * link.volume
         fx, fy, fz = fx + lift * arm.gx, fy + lift * arm.gy, fz + lift * arm.gz
-        add_force(links, frames, i, ox + bx, oy + by, oz + bz, fx, fy, fz, 0.0, 0.0, 0.0, torque)
+        room.fx, room.fy, room.fz = fx, fy, fz
+        room.nx, room.ny, room.nz = cross(ox + bx, oy + by, oz + bz, fx, fy, fz)
+    fx = fy = fz = nx = ny = nz = 0.0
+    for k in range(len(links)):
+        i = len(links) - 1 - k
+        room = scratch[i]
+        fx, fy, fz = fx + room.fx, fy + room.fy, fz + room.fz
+        nx, ny, nz = nx + room.nx, ny + room.ny, nz + room.nz
+        zx, zy, zz, ox, oy, oz = joint_axis(frames, i)
+        if links[i].kind == REVOLUTE:
+            tx, ty, tz = cross(ox, oy, oz, fx, fy, fz)
+            torque[i] += zx * (nx - tx) + zy * (ny - ty) + zz * (nz - tz)
+        else:
+            torque[i] += zx * fx + zy * fy + zz * fz
 
 
 @inlined

@@ -44,7 +44,6 @@ from botz.physics.titan4_free import (
     TURN_PLANE_FLIPPED,
     TURN_WRIST,
     WINDOW,
-    best_near,
     best_of_curve,
 )
 from botz.physics.two_links import STRAIGHT, reach_of, two_links
@@ -54,6 +53,12 @@ EXACT = 1e-12
 
 STRAIGHTENED = sqrt(STRAIGHT)
 """The sine below which an elbow is straight."""
+
+FEW = 100.0
+"""W over its own uncertainty: from here on φ turns by little as θ₁ goes through what it may be."""
+
+LEVEL = 0.1
+"""The tool axis's rise below which φ turns fast with θ₁, in less than a few samples of that curve."""
 
 
 def fits(links: np.ndarray) -> bool:
@@ -81,7 +86,7 @@ def titan4_solutions(links, flange, wanted, weights, limits, joints, branch):  #
     c1, s1 = cx / radius, cy / radius  # eq. 3-8
     along, up = bx * c1 + by * s1, links[0].sa * bz
     w = sqrt(along * along + up * up)  # eq. 3-10
-    if w > NEARLY and radius > NEARLY * scale:
+    if w > NEARLY and radius * w > NEARLY * scale:
         return regular(links, flange, radius, c1, s1, along / w, up / w, w, joints, branch)
     return nearly_singular(
         links, flange, wanted, weights, limits, radius / scale, atan2(cy, cx), w, atan2(up, along), joints, branch
@@ -162,39 +167,41 @@ def summed_up(count, status):
 def nearly_singular(links, flange, wanted, weights, limits, radius, theta1, w, phi, joints, branch):
     # -> count, status
     """The same poses and branches where W or the wrist centre's distance is nearly, or quite, nothing."""
-    count = 0
+    count, free = 0, not w > FREE
     curves = (links, flange, wanted, weights, limits)
+    # θ₁ is off by the wrist centre's rounding, and W with it.
+    unsure = WINDOW / radius
     for backward in (False, True):
         own1, own = (theta1 + pi, pi - phi) if backward else (theta1, phi)
         code = BACKWARD if backward else 0
         if not w > FREE:
-            count = along_curve(*curves, TURN_WRIST, own1, 0.0, 0.0, code, count, joints, branch)
-        elif w <= NEARLY:
-            for flip in (0, FLIPPED):
-                at = own + pi if flip else own
-                # θ₁ is off by its own rounding, and W with it.
-                window = min(WINDOW + WINDOW / radius, FREE) / w
-                count = along_curve(*curves, TURN_WRIST, own1, at, window, code + flip, count, joints, branch)
-        else:
-            for flip in (0, FLIPPED):
-                curve = TURN_PLANE_FLIPPED if flip else TURN_PLANE
-                count = along_curve(*curves, curve, 0.0, own1, WINDOW / radius, code + flip, count, joints, branch)
+            plane = (own1, unsure, FREE)
+            count = along_curve(*curves, TURN_WRIST, plane, 0.0, pi, code, count, joints, branch)
+            continue
+        plane = (own1, unsure, WINDOW)
+        # Where W is so uncertain that φ turns by much with θ₁, φ is what runs along the curve.
+        wrist = w <= max(NEARLY, FEW * unsure)
+        for flip in (0, FLIPPED):
+            if wrist:
+                # No more than the half of all angles that is W's sign.
+                window = min((WINDOW + unsure) / w, 0.5 * pi)
+                free |= window == 0.5 * pi
+                curve, middle = TURN_WRIST, own + pi if flip else own
+            else:
+                curve, middle, window = TURN_PLANE_FLIPPED if flip else TURN_PLANE, own1, unsure
+            count = along_curve(*curves, curve, plane, middle, window, code + flip, count, joints, branch)
     status = straight_flag(links, wanted, weights, limits, count, joints)
-    return count, summed_up(count, status if w > FREE else status | FREE_WRIST)
+    return count, summed_up(count, status | FREE_WRIST if free else status)
 
 
 @compiled
 def along_curve(
-    links, flange, wanted, weights, limits, curve, theta1, middle, window, code, count, joints, branch
+    links, flange, wanted, weights, limits, curve, plane, middle, window, code, count, joints, branch
 ):  # -> count
     """The cheapest point for each elbow, of a whole curve or of a piece of it."""
     for elbow in (1, -1):
         q = joints[count]
-        if window > 0.0:
-            reached = best_near(links, flange, wanted, weights, limits, curve, theta1, elbow, middle, window, q)
-        else:
-            reached = best_of_curve(links, flange, wanted, weights, limits, curve, theta1, elbow, q)
-        if reached:
+        if best_of_curve(links, flange, wanted, weights, limits, curve, plane, elbow, middle, window, q):
             theta3 = q[2] + links[2].theta
             theta3 -= 2.0 * pi * floor(theta3 / (2.0 * pi) + 0.5)
             bent = 0.0 if abs(sin(theta3)) < STRAIGHTENED else theta3
@@ -223,12 +230,14 @@ def free_shoulder(links, flange, wanted, weights, limits, joints, branch):  # ->
     curves = (links, flange, wanted, weights, limits)
     for code in (0, FLIPPED):
         curve = TURN_PLANE_FLIPPED if code else TURN_PLANE
-        count = along_curve(*curves, curve, 0.0, 0.0, 0.0, code, count, joints, branch)
-    if abs(bz) <= FREE:
-        # The tool's axis is level: where the plane is at right angles to it, φ is free instead.
-        status |= FREE_WRIST
+        count = along_curve(*curves, curve, (0.0, 0.0, WINDOW), 0.0, pi, code, count, joints, branch)
+    if abs(bz) <= LEVEL:
+        # The tool's axis is level: where the plane is at right angles to it, φ is free instead. Nearly so, and φ turns
+        # by half a turn while θ₁ turns by little: the same curve once more, with φ running along it.
+        status |= FREE_WRIST if abs(bz) <= FREE else 0
         level = atan2(by, bx)
         for code in (0, BACKWARD):
             theta1 = level - 0.5 * pi if code else level + 0.5 * pi
-            count = along_curve(*curves, TURN_WRIST, theta1, 0.0, 0.0, code, count, joints, branch)
+            plane = (theta1, 0.5 * pi, FREE if abs(bz) <= FREE else WINDOW)
+            count = along_curve(*curves, TURN_WRIST, plane, 0.0, pi, code, count, joints, branch)
     return count, summed_up(count, status | straight_flag(links, wanted, weights, limits, count, joints))

@@ -8,14 +8,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from botz.scenario.arm_motion import ArmController
-from botz.scenario.arm_world import ArmWorld, Pose6, Vector
+from botz.scenario.arm_world import ArmWorld, Vector
 from botz.scenario.links import ArmLinks
 from botz.scenario.misfits import Misfits, Path
+from botz.scenario.names import closest
 from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings, with_common_parts
-from botz.scenario.units import Kilograms, Metres, MetresPerSecond, Newtons, Number, Quantity, Radians, Seconds
+from botz.scenario.units import Kilograms, Metres, MetresPerSecond, Newtons, Number, Pose, Quantity, Radians, Seconds
 
 JointValue = Annotated[float, Quantity(None)]
 """Of a joint's variable: radians of a revolute joint, metres of a prismatic one."""
+Gain = Annotated[JointValue, Field(ge=0)]
 Inertia = Annotated[float, Quantity("kg*m^2")]
 Spring = Annotated[float, Quantity("N/m")]
 Frequency = Annotated[float, Quantity("rad/s")]
@@ -66,6 +68,12 @@ class Actuator(Strict):
     """Speed at which the flow is used up and the torque in the direction of motion is gone: it falls as
     1 − (speed/flow_speed)², as behind an orifice; null: never [rad/s, m/s]."""
 
+    @model_validator(mode="after")
+    def _flow_of_something(self) -> Actuator:
+        if self.flow_speed is not None and self.torque is None:
+            raise Misfits([(("flow_speed",), "is where the torque is gone; it needs 'torque', the one at rest")])
+        return self
+
 
 class JointFriction(Strict):
     viscous: JointValue = Field(default=0.0, ge=0, le=1e9)
@@ -87,6 +95,18 @@ class Submerged(Strict):
         default=[0.0, 0.0, 0.0]
     )
     """Drag coefficient times area along the link's x, y and z: each gives −½ ρ C_d A |v| v of its component [m²]."""
+
+
+def unit_misfits(value: Any, unit: str, path: Path) -> list[tuple[Path, str]]:
+    """What of a value, or of a list of values, carries a unit of another kind."""
+    if isinstance(value, list):
+        return [misfit for k, one in enumerate(value) for misfit in unit_misfits(one, unit, (*path, k))]
+    if isinstance(value, str):
+        try:
+            Quantity(unit).convert(value)
+        except ValueError as error:
+            return [(path, str(error))]
+    return []
 
 
 class Joint(Body):
@@ -120,6 +140,33 @@ class Joint(Body):
     damped critically [rad/s]."""
     water: Submerged = Submerged()
     """Buoyancy and drag of its link."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _units_of_its_kind(cls, data: Any) -> Any:
+        """Radians of a joint that turns, metres of one that slides; afterwards all are plain numbers."""
+        if not isinstance(data, dict):
+            return data
+        slides = data.get("type") == "prismatic"
+        wanted: dict[Path, str] = {
+            ("range",): "m" if slides else "rad",
+            ("speed",): "m/s" if slides else "rad/s",
+            ("acceleration",): "m/s^2" if slides else "rad/s^2",
+            ("rotor_inertia",): "kg" if slides else "kg*m^2",
+            ("friction", "coulomb"): "N" if slides else "Nm",
+            ("friction", "smoothing"): "m/s" if slides else "rad/s",
+            ("actuator", "torque"): "N" if slides else "Nm",
+            ("actuator", "flow_speed"): "m/s" if slides else "rad/s",
+        }
+        found: list[tuple[Path, str]] = []
+        for path, unit in wanted.items():
+            value: Any = data
+            for key in path:
+                value = value.get(key) if isinstance(value, dict) else None
+            found += unit_misfits(value, unit, path)
+        if found:
+            raise Misfits(found)
+        return data
 
     @model_validator(mode="after")
     def _range_in_order(self) -> Joint:
@@ -171,11 +218,11 @@ class Gripper(Strict):
 class ServoGains(Strict):
     """Gains of each joint, in place of those that follow from the frequency."""
 
-    proportional: list[JointValue] = Field(min_length=1, max_length=32)
+    proportional: list[Gain] = Field(min_length=1, max_length=32)
     """Torque per error [N·m/rad, N/m]; of computed torque, acceleration per error [1/s²]."""
-    derivative: list[JointValue] = Field(min_length=1, max_length=32)
+    derivative: list[Gain] = Field(min_length=1, max_length=32)
     """Torque per error of speed; of computed torque [1/s]."""
-    integral: list[JointValue] = Field(default=[], max_length=32)
+    integral: list[Gain] = Field(default=[], max_length=32)
     """Torque per integrated error; of computed torque [1/s³]; none where it is empty."""
 
 
@@ -247,12 +294,30 @@ class Arm(Strict):
 class PlacedArm(Arm):
     """An arm in a scenario: a robot file by `extends`, changed where the scenario says so, and put somewhere."""
 
-    pose: Pose6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    pose: Pose = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     """Of the base: x, y, z [m], roll, pitch, yaw [rad]."""
     start: list[JointValue] | None = None
     """Joint variables at the start; null: 0, or the end of the range that is nearest to it [rad, m]."""
     start_speed: list[JointValue] | None = None
     """Joint speeds at the start; null: at rest [rad/s, m/s]."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _start_in_units(cls, data: Any) -> Any:
+        """Radians of joints that turn, metres of those that slide."""
+        joints = data.get("joints") if isinstance(data, dict) else None
+        if not isinstance(joints, dict):
+            return data
+        kinds = [isinstance(joint, dict) and joint.get("type") == "prismatic" for joint in joints.values()]
+        found: list[tuple[Path, str]] = []
+        for key, turned, slid in (("start", "rad", "m"), ("start_speed", "rad/s", "m/s")):
+            values = data.get(key)
+            if isinstance(values, list) and len(values) == len(kinds):
+                for k, (value, slides) in enumerate(zip(values, kinds, strict=True)):
+                    found += unit_misfits(value, slid if slides else turned, (key, k))
+        if found:
+            raise Misfits(found)
+        return data
 
     @model_validator(mode="after")
     def _start_fits(self) -> PlacedArm:
@@ -310,7 +375,8 @@ class ArmScenario(ScenarioBase):
                 found.append((("robots", name), f"{name!r} is the name of something else here; choose another"))
         link = self.links.teleoperation
         if link is not None and link.robot is not None and link.robot not in self.robots:
-            found.append((("links", "teleoperation", "robot"), f"no robot {link.robot!r}"))
+            hint = closest(link.robot, self.robots)
+            found.append((("links", "teleoperation", "robot"), f"no robot {link.robot!r}{hint}"))
         if found:
             raise Misfits(found)
         return self

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from botz.scenario.arm_world import Pose6, Vector
+from botz.scenario.arm_world import Vector
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.schema import (
     ByType,
@@ -16,7 +16,7 @@ from botz.scenario.schema import (
     TableController,
     UserController,
 )
-from botz.scenario.units import Metres, MetresPerSecond, Newtons, Number, Quantity, RadiansPerSecond, Seconds
+from botz.scenario.units import Metres, MetresPerSecond, Newtons, Number, Pose, Quantity, RadiansPerSecond, Seconds
 
 JointValue = Annotated[float, Quantity(None)]
 Joints = Annotated[list[JointValue], Field(min_length=1, max_length=32)]
@@ -35,7 +35,7 @@ class JointMove(Move):
     type: Literal["joints"]
     to: Joints | None = None
     """Joint variables at the end [rad, m]."""
-    pose: Pose6 | None = None
+    pose: Pose | None = None
     """The tool's pose at the end in the world, in place of `to`; the nearest solution is taken."""
     through: list[Joints] = Field(default=[], max_length=1000)
     """Joint variables that are passed without stopping, before the end [rad, m]."""
@@ -53,7 +53,7 @@ class JointMove(Move):
 
 
 class CartesianMove(Move):
-    pose: Pose6
+    pose: Pose
     """The tool's pose at the end in the world: x, y, z [m], roll, pitch, yaw [rad]."""
     speed: MetresPerSecond = Field(default=0.2, gt=0, le=100)
     """Greatest speed along the path [m/s]."""

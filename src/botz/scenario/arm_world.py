@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from math import hypot
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.schema import Name, Strict
-from botz.scenario.units import Kilograms, Metres, MetresPerSecond, Number, Quantity, Radians, show
+from botz.scenario.units import Kilograms, Metres, MetresPerSecond, Number, Pose, Quantity
 
 Vector = Annotated[list[Metres], Field(min_length=3, max_length=3)]
 Sizes = Annotated[list[Annotated[Metres, Field(gt=0, le=1e3)]], Field(min_length=3, max_length=3)]
-POSE_KEYS = ("x", "y", "z", "roll", "pitch", "yaw")
-
-
-def _pose(value: Any) -> tuple[Any, ...]:
-    if isinstance(value, dict):
-        for key in value:
-            if key not in POSE_KEYS:
-                raise Misfits([((key,), f"unknown key; a pose in space has the keys {', '.join(POSE_KEYS)}")])
-        return tuple(value.get(key, 0.0) for key in POSE_KEYS)
-    needed = "needs a pose [x, y, z, roll, pitch, yaw]"
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"{needed}, not {show(value)}")
-    if len(value) != 6:
-        raise ValueError(f"{needed}, not {len(value)} entries")
-    return tuple(value)
-
-
-_ITEM = {"type": ["number", "string"]}
-Pose6 = Annotated[
-    tuple[Metres, Metres, Metres, Radians, Radians, Radians],
-    BeforeValidator(_pose),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "array", "items": _ITEM, "minItems": 6, "maxItems": 6},
-                {"type": "object", "properties": dict.fromkeys(POSE_KEYS, _ITEM), "additionalProperties": False},
-            ]
-        }
-    ),
-]
-"""x, y, z [m], roll, pitch, yaw [rad]; yaw first, then pitch, then roll. A list, or a mapping in which what is missing
-is 0."""
 Direction = Annotated[list[Number], Field(min_length=3, max_length=3)]
 
 
@@ -71,8 +40,9 @@ class Plane(Surface):
 
     @model_validator(mode="after")
     def _has_direction(self) -> Plane:
-        if not any(self.normal):
-            raise Misfits([(("normal",), "needs a direction; 0, 0, 0 has none")])
+        size = hypot(*self.normal)
+        if not 1e-6 <= size <= 1e6:
+            raise Misfits([(("normal",), f"needs a direction of ordinary length, as [0, 0, 1]; this is {size:g} long")])
         return self
 
 
@@ -81,7 +51,7 @@ class Box(Surface):
 
     size: Sizes
     """Edges along its x, y and z [m]."""
-    pose: Pose6
+    pose: Pose
     """Of its middle: x, y, z [m], roll, pitch, yaw [rad]."""
 
 
@@ -97,10 +67,10 @@ class ArmObject(Box):
 class ContactLaw(Strict):
     """How surfaces give way: springs and dampers at each point of contact, friction that sticks or slides."""
 
-    stiffness: Annotated[float, Quantity("N/m")] = Field(default=2e5, gt=0, le=1e10)
-    """Of a point of contact [N/m]."""
+    stiffness: Annotated[float, Quantity("N/m")] | None = Field(default=None, gt=0, le=1e10)
+    """Of a point of contact; null: the stiffest that the step can follow with ease, at most 2e5 [N/m]."""
     damping: Number = Field(default=0.5, ge=0, le=10)
-    """Damping ratio of a body on one point of contact."""
+    """Damping ratio of a body that stands on four points."""
 
 
 class ArmWorld(Strict):

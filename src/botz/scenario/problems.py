@@ -16,7 +16,7 @@ from botz.scenario.misfits import Misfits
 from botz.scenario.names import NAME_PATTERN, closest
 from botz.scenario.schema import COMMON_PARTS, RUN_NAME_PATTERN, USER_PATTERN, USER_TAG
 from botz.scenario.tree import SET, KeyPath, Node
-from botz.scenario.units import POSE_KEYS, Quantity, show
+from botz.scenario.units import POSE_KEYS, SPACE_POSE_KEYS, Quantity, show
 
 _PATTERNS = {
     NAME_PATTERN: "a name: lower-case letters, digits and _, beginning with a letter",
@@ -153,8 +153,9 @@ def _as_written(path: KeyPath, tree: Node) -> KeyPath:
         if common and part in COMMON_PARTS and tree.at(path) is None and tree.at(common) is not None:
             return common
     above = tree.at(path[:-1]) if path else None
-    if above is not None and isinstance(path[-1], int) and path[-1] < len(POSE_KEYS) and isinstance(above.value, dict):
-        return (*path[:-1], POSE_KEYS[path[-1]])
+    if above is not None and isinstance(path[-1], int) and isinstance(above.value, dict):
+        keys = POSE_KEYS if set(above.value) <= set(POSE_KEYS) else SPACE_POSE_KEYS
+        return (*path[:-1], keys[path[-1]]) if path[-1] < len(keys) else path
     return path
 
 

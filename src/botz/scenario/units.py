@@ -347,35 +347,37 @@ CommandValue = Annotated[
 """A command: one number or several, of whatever dimension the robot's command has."""
 
 POSE_KEYS = ("x", "y", "heading")
+SPACE_POSE_KEYS = ("x", "y", "z", "roll", "pitch", "yaw")
 
 
-def _pose(value: Any) -> tuple[Any, ...]:
-    if isinstance(value, dict):
-        for key in value:
-            if key not in POSE_KEYS:
-                raise Misfits([((key,), "unknown key; a pose is [x, y, heading] or has the keys x, y, heading")])
-        return tuple(value.get(key, 0.0) for key in POSE_KEYS)
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"needs a pose [x, y, heading], not {show(value)}")
-    if len(value) != 3:
-        raise ValueError(f"needs a pose [x, y, heading], not {len(value)} entries")
-    return tuple(value)
+def _pose_of(keys: tuple[str, ...]) -> list[Any]:
+    """Annotations of a pose that is written as a list, or as a mapping in which what is missing is 0."""
+    listed = f"[{', '.join(keys)}]"
+
+    def read(value: Any) -> tuple[Any, ...]:
+        if isinstance(value, dict):
+            for key in value:
+                if key not in keys:
+                    unknown = f"unknown key; a pose is {listed} or has the keys {', '.join(keys)}"
+                    raise Misfits([((key,), unknown)])
+            return tuple(value.get(key, 0.0) for key in keys)
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"needs a pose {listed}, not {show(value)}")
+        if len(value) != len(keys):
+            raise ValueError(f"needs a pose {listed}, not {len(value)} entries")
+        return tuple(value)
+
+    schema: dict[str, Any] = {
+        "anyOf": [
+            {"type": "array", "items": _ANY_SCHEMA, "minItems": len(keys), "maxItems": len(keys)},
+            {"type": "object", "properties": dict.fromkeys(keys, _ANY_SCHEMA), "additionalProperties": False},
+        ]
+    }
+    return [BeforeValidator(read), WithJsonSchema(schema)]
 
 
-PlanarPose = Annotated[
-    tuple[Metres, Metres, Radians],
-    BeforeValidator(_pose),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "array", "items": _ANY_SCHEMA, "minItems": 3, "maxItems": 3},
-                {
-                    "type": "object",
-                    "properties": dict.fromkeys(POSE_KEYS, _ANY_SCHEMA),
-                    "additionalProperties": False,
-                },
-            ]
-        }
-    ),
-]
+PlanarPose = Annotated[tuple[Metres, Metres, Radians], *_pose_of(POSE_KEYS)]
 """x, y [m] and heading [rad]; written as a list, or as a mapping in which what is missing is 0."""
+Pose = Annotated[tuple[Metres, Metres, Metres, Radians, Radians, Radians], *_pose_of(SPACE_POSE_KEYS)]
+"""x, y, z [m], roll, pitch, yaw [rad]; yaw first, then pitch, then roll. A list, or a mapping in which what is missing
+is 0."""

@@ -11,6 +11,7 @@ from botz.verify import arm_kinematics as kinematics
 from botz.verify import arm_loads as loads
 from botz.verify import arm_motion as motion
 from botz.verify import arm_singular as singular
+from botz.verify import arm_teleoperation as teleoperation
 from botz.verify.checks import Check, Result, make
 
 FUNCTIONS: tuple[Callable[[int], Result], ...] = (
@@ -21,6 +22,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *singular.FUNCTIONS,
     *motion.FUNCTIONS,
     *contact.FUNCTIONS,
+    *teleoperation.FUNCTIONS,
 )
 """Each takes the number of random samples and gives one check or several."""
 

@@ -88,7 +88,7 @@ def stops_when_the_line_is_cut(samples: int) -> Iterator[Check]:
 
 
 def packets_that_do_not_count(samples: int) -> Iterator[Check]:
-    """Garbage, damaged, doubled, replayed and foreign packets leave the arm as it would be without them, bit for bit."""
+    """Garbage, damaged, replayed and foreign packets leave the arm as it would be without them, bit for bit."""
     rng = np.random.default_rng(77)
     # A line without loss draws nothing, so that answers to rubbish do not change which messages get through.
     lossless = f"controllers.{CONTROLLER}.settings.line.loss=0"

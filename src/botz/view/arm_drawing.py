@@ -124,6 +124,7 @@ def dress_space(axes: Axes3D) -> None:
         axis.line.set_color(FRAME)
         axis.get_major_locator().set_params(nbins=5, steps=[1, 2, 2.5, 5, 10])
         axis.set_label_text(f"{name} [m]", fontsize=LABEL_SIZE, color=INK)
+        axis.labelpad = 0
     axes.tick_params(labelsize=TICK_SIZE - 1, colors=SOFT_INK, pad=1)
 
 
@@ -140,7 +141,7 @@ def fit_space(axes: Axes3D, low: np.ndarray, high: np.ndarray) -> None:
     turn, lift = np.radians(FROM["azim"]), np.radians(FROM["elev"])
     wide = float(np.abs([np.sin(turn), np.cos(turn), 0.0]) @ sides)
     high_up = float(np.abs([np.sin(lift) * np.cos(turn), np.sin(lift) * np.sin(turn), np.cos(lift)]) @ sides)
-    axes.set_box_aspect(tuple(room), zoom=min(1.0 / wide, 0.86 / high_up))
+    axes.set_box_aspect(tuple(room), zoom=min(0.96 / wide, 0.83 / high_up))
 
 
 def extent(points: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -161,6 +161,7 @@ def test_the_world_is_in_all_views(record, drawn, tmp_path):
         "planes": {"floor": {"point": [0, 0, -0.6]}},
         "boxes": {"bench": {"size": [0.4, 0.6, 0.3], "pose": [1.1, 0, -0.45, 0, 0, 0]}},
         "objects": {"block": {"size": [0.06, 0.06, 0.12], "mass": 12, "pose": [1.1, 0, -0.24, 0, 0, 0]}},
+        "contact": {"stiffness": 5e4},
     }
     plot_recording(moved(record, scenario("titan", **world)), path=tmp_path / "arm.png")
     space, above, side = drawn[0].axes[:3]
