@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,14 @@ from botz.scenario.names import closest
 from botz.scenario.schema import TableController
 
 TIME = "time"
-MOTIONS = {"twist": ("vx", "vy", "yaw_rate"), "tank": ("left", "right"), "drive": ("forward", "turn")}
+MOTIONS = {
+    "twist": ("vx", "vy", "yaw_rate"),
+    "tank": ("left", "right"),
+    "drive": ("forward", "turn"),
+}
 """Commands for a robot as a whole, and their parts: a column `twist.vx` is the first part of `twist`."""
-PARTS = {f"{motion}.{part}": (motion, i) for motion, parts in MOTIONS.items() for i, part in enumerate(parts)}
+TOOL_TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
+"""Parts of the `twist` of a tool."""
 LARGEST_FILE = 200_000_000
 """Bytes: more is a mistake, or does not belong into a table of text."""
 MOST_PROBLEMS = 20
@@ -33,7 +38,7 @@ class Table:
         columns = read_columns(self._file, required=(TIME,))
         self._time = columns.pop(TIME)
         if not columns:
-            choices = ", ".join(PARTS)
+            choices = ", ".join(f"{motion}.{part}" for motion, parts in MOTIONS.items() for part in parts)
             raise InputError(
                 Problem(f"no column besides 'time'; add commands, as {choices} or left/speed", file=self._file)
             )
@@ -42,9 +47,22 @@ class Table:
 
     def reset(self, setup: ControllerSetup) -> None:
         layout = dict(setup.engine.command_layout(setup.robot))
-        motions = [motion for motion, parts in MOTIONS.items() if layout.get(motion) == len(parts)]
-        known = [channel.local_name for channel in setup.inputs]
-        known += [column for column, (motion, _) in PARTS.items() if motion in motions]
+        self._motions = [motion for motion, parts in MOTIONS.items() if layout.get(motion) == len(parts)]
+        vectors = {motion: MOTIONS[motion] for motion in self._motions}
+        if layout.get("twist") == len(TOOL_TWIST):
+            vectors["twist"] = TOOL_TWIST
+        joints = {
+            channel.local_name: channel.components
+            for channel in setup.inputs
+            if channel.components and layout.get(channel.local_name) == channel.size
+        }
+        vectors |= joints
+        self._sizes = {name: len(parts) for name, parts in vectors.items()}
+        self._parts = {f"{name}.{part}": (name, i) for name, parts in vectors.items() for i, part in enumerate(parts)}
+        # The speed of a position that goes over from one row to the next is known.
+        self._follows = self._linear and {"position", "speed"} <= set(joints)
+        known = [name for name, size in layout.items() if size == 1 and name not in vectors]
+        known += self._parts
         problems = [
             Problem(
                 f"column {name!r} is no command of robot {setup.robot!r}{closest(name, known)}",
@@ -54,19 +72,29 @@ class Table:
             for name in self._names
             if name not in known
         ]
-        if not problems:
-            problems = self._rivals()
+        problems = problems or self._rivals() or self._missing(joints)
         if problems:
             raise InputError(problems)
 
     def _rivals(self) -> list[Problem]:
         """Two commands for the robot as a whole: one would undo the other."""
-        given = [name for name in self._names if name in PARTS]
+        given = [name for name in self._names if self._parts.get(name, ("",))[0] in self._motions]
         return [
             Problem(f"column {name!r} beside {given[0]!r}: use one kind of command", file=self._file, line=1)
             for name in given
-            if PARTS[name][0] != PARTS[given[0]][0]
+            if self._parts[name][0] != self._parts[given[0]][0]
         ]
+
+    def _missing(self, joints: Mapping[str, tuple[str, ...]]) -> list[Problem]:
+        """A joint that is left out has no value that could be meant."""
+        found = []
+        for name, parts in joints.items():
+            given = [part for part in parts if f"{name}.{part}" in self._names]
+            if given and len(given) < len(parts):
+                lost = next(part for part in parts if part not in given)
+                message = f"no column '{name}.{lost}'; a {name} needs one for every joint"
+                found.append(Problem(message, file=self._file, line=1))
+        return found
 
     def update(self, t: float, measured: Measured) -> dict[str, Any] | None:
         # Half a nanosecond of tolerance: the time of a step may be rounded down below the time of its row.
@@ -74,14 +102,21 @@ class Table:
         if index < 0:
             return None
         values = self._values[index]
+        slopes = np.zeros_like(values)
         if self._linear and index + 1 < self._time.size:
-            fraction = (t - self._time[index]) / (self._time[index + 1] - self._time[index])
-            values = values + max(0.0, fraction) * (self._values[index + 1] - values)
+            slopes = (self._values[index + 1] - values) / (self._time[index + 1] - self._time[index])
+            values = values + max(0.0, t - self._time[index]) * slopes
+        command = self._command(values)
+        if self._follows and "position" in command and "speed" not in command:
+            command["speed"] = self._command(slopes)["position"]
+        return command
+
+    def _command(self, values: np.ndarray) -> dict[str, Any]:
         command: dict[str, Any] = {}
         for name, value in zip(self._names, values.tolist(), strict=True):
-            if name in PARTS:
-                motion, part = PARTS[name]
-                command.setdefault(motion, [0.0] * len(MOTIONS[motion]))[part] = value
+            if name in self._parts:
+                vector, part = self._parts[name]
+                command.setdefault(vector, [0.0] * self._sizes[vector])[part] = value
             else:
                 command[name] = value
         return command

@@ -204,8 +204,8 @@ def touching_cases(scenario: ArmScenario, arms: dict[str, SerialArm]) -> list[tu
             felt[name] = felt_mass(arms[name], np.array(robot.start_joints))
             cases.append((f"the tool of {name}, where it weighs {felt[name]:.3g} kg", felt[name], points))
     things = {name: thing.mass for name, thing in world.objects.items()}
-    # Two bodies press on each other by four points, two pads by eight. Tilted, an object is twice as lively; between two
-    # others it has twice as many.
+    # Two bodies press on each other by four points, two pads by eight. Tilted, an object is twice as lively; between
+    # two others it has twice as many points.
     points = 16.0 if len(things) > 1 else 8.0
     cases += [(f"{name} of {mass:g} kg", mass, points) for name, mass in things.items()]
     for k, (name, mass) in enumerate(things.items()):

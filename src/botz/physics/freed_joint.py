@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import atan2, hypot, pi, sqrt
 
 from botz.frames import compiled
-from botz.physics.ik_choice import FLIPPED, continued, cost_of, inside
+from botz.physics.ik_choice import FLIPPED, cost_of, inside, turned
 from botz.physics.pieper import wrist_frame
 from botz.physics.wrist_angles import OUTSIDE, STRAIGHT, add_wrists, relative_axes
 
@@ -39,7 +39,7 @@ def cost_at(case, angle, side, at, joints, branch):
     if count == at:
         return 2.0 * OUTSIDE
     for i in range(6):
-        q[i] = continued(links[i], q[i], wanted[i])
+        q[i] = turned(links[i], q[i], wanted[i], limits)
     cost = cost_of(wanted, weights, q)
     return cost + OUTSIDE if limits and not inside(links, q) else cost
 
@@ -77,7 +77,7 @@ def cheapest_angle(case, side, at, joints, branch):  # -> angle, cost
             best, angle = (cost_one, one) if cost_one < cost_two else (cost_two, two)
         left, right = (left, two) if cost_one < cost_two else (one, right)
     for half in range(2):
-        straight = continued(links[free], straightening(case) + half * pi, middle)
+        straight = turned(links[free], straightening(case) + half * pi, middle, limits)
         axes = freed_axes(case, straight)
         if side == 0 and hypot(axes[0], axes[1]) < STRAIGHT:
             cost = cost_at(case, straight, side, at, joints, branch)

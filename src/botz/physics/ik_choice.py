@@ -46,6 +46,12 @@ def continued(link, value, wanted):
     return best
 
 
+@inlined
+def turned(link, value, wanted, limits):
+    """The angle of this direction that is nearest to `wanted`, within the range where `limits`."""
+    return continued(link, value, wanted) if limits else nearest_turn(link, value, wanted)
+
+
 @compiled
 def same(links, one, other):
     """Whether two joint vectors are one, but for whole turns."""
@@ -91,7 +97,7 @@ def chosen(links, wanted, weights, limits, count, status, joints, branch, cost):
     for k in range(count):
         q = joints[k]
         for i in range(len(links)):
-            q[i] = continued(links[i], q[i], wanted[i]) if limits else nearest_turn(links[i], q[i], wanted[i])
+            q[i] = turned(links[i], q[i], wanted[i], limits)
         if limits and not inside(links, q):
             continue
         cost[k] = cost_of(wanted, weights, q)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from math import asin, atan2, ceil, cos, floor, pi, sin, sqrt
 
 from botz.frames import compiled, inlined
-from botz.physics.ik_choice import SLACK, continued, nearest_turn
+from botz.physics.ik_choice import SLACK, turned
 from botz.physics.two_links import reach_of, two_links
 
 FREE = 2e-10
@@ -56,14 +56,14 @@ def best_of_curve(links, flange, wanted, weights, limits, curve, plane, elbow, m
         start = wanted[1] + links[1].theta + wanted[2] + links[2].theta + wanted[3] + links[3].theta
     else:
         start = wanted[0] + links[0].theta
+    away = 0.0
     if window < pi:
         # What the arm is at now is a sample, or the end of the piece that is nearest to it.
         away = start - middle
-        start = middle + min(max(away - 2.0 * pi * floor(away / (2.0 * pi) + 0.5), -window), window)
-    else:
-        middle = start
-    first, last = middle - window, middle + window
-    before, after = int(ceil((start - first) / STEP)), int(ceil((last - start) / STEP))
+        away = min(max(away - 2.0 * pi * floor(away / (2.0 * pi) + 0.5), -window), window)
+        start = middle + away
+    first, last = start - (window + away), start + (window - away)
+    before, after = ceil((window + away) / STEP), ceil((window - away) / STEP)
     common = (links, flange, wanted, weights, limits, curve, plane, elbow)
     at = max(first, start - before * STEP)
     off1, cost1 = point(*common, at, q)
@@ -150,8 +150,7 @@ def point(links, flange, wanted, weights, limits, curve, plane, elbow, t, q):  #
     q[5] = atan2(-e4 * e5 * across_n, -e4 * e5 * across_t)
     off, cost = 0.0, 0.0
     for i in range(6):
-        angle = q[i] - links[i].theta
-        q[i] = continued(links[i], angle, wanted[i]) if limits else nearest_turn(links[i], angle, wanted[i])
+        q[i] = turned(links[i], q[i] - links[i].theta, wanted[i], limits)
         if limits:
             off += outside_by(links[i], q[i])
         cost += weights[i] * (q[i] - wanted[i]) ** 2

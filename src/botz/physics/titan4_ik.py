@@ -46,7 +46,7 @@ from botz.physics.titan4_free import (
     WINDOW,
     best_of_curve,
 )
-from botz.physics.two_links import STRAIGHT, reach_of, two_links
+from botz.physics.two_links import REACH, STRAIGHT, reach_of, two_links
 
 EXACT = 1e-12
 """How exactly a table must have this structure: cosines and sines, and lengths as parts of the arm's."""
@@ -166,11 +166,24 @@ def summed_up(count, status):
 @compiled
 def nearly_singular(links, flange, wanted, weights, limits, radius, theta1, w, phi, joints, branch):
     # -> count, status
-    """The same poses and branches where W or the wrist centre's distance is nearly, or quite, nothing."""
+    """The same poses and branches where W or the wrist centre's distance is nearly, or quite, nothing. A pose that is
+    out of reach as it is may have come with fewer digits: it is looked at again with the tolerance of the reach."""
+    count, free = nearby(links, flange, wanted, weights, limits, WINDOW / radius, theta1, w, phi, joints, branch)
+    if count == 0:
+        count, free = nearby(links, flange, wanted, weights, limits, REACH / radius, theta1, w, phi, joints, branch)
+    status = straight_flag(links, wanted, weights, limits, count, joints)
+    return count, summed_up(count, status | FREE_WRIST if free else status)
+
+
+@compiled
+def nearby(
+    links, flange, wanted, weights, limits, unsure, theta1, w, phi, joints, branch
+):  # -> count, whether φ is free
+    """θ₁ is off by as much as `unsure`, which is the wrist centre's rounding, and W with it."""
     count, free = 0, not w > FREE
     curves = (links, flange, wanted, weights, limits)
-    # θ₁ is off by the wrist centre's rounding, and W with it.
-    unsure = WINDOW / radius
+    # Where W is so uncertain that φ turns by much with θ₁, φ is what runs along the curve.
+    wrist = w <= max(NEARLY, FEW * unsure)
     for backward in (False, True):
         own1, own = (theta1 + pi, pi - phi) if backward else (theta1, phi)
         code = BACKWARD if backward else 0
@@ -179,19 +192,16 @@ def nearly_singular(links, flange, wanted, weights, limits, radius, theta1, w, p
             count = along_curve(*curves, TURN_WRIST, plane, 0.0, pi, code, count, joints, branch)
             continue
         plane = (own1, unsure, WINDOW)
-        # Where W is so uncertain that φ turns by much with θ₁, φ is what runs along the curve.
-        wrist = w <= max(NEARLY, FEW * unsure)
         for flip in (0, FLIPPED):
             if wrist:
-                # No more than the half of all angles that is W's sign.
+                # No more than that half of all angles which has this sign of W.
                 window = min((WINDOW + unsure) / w, 0.5 * pi)
                 free |= window == 0.5 * pi
                 curve, middle = TURN_WRIST, own + pi if flip else own
             else:
                 curve, middle, window = TURN_PLANE_FLIPPED if flip else TURN_PLANE, own1, unsure
             count = along_curve(*curves, curve, plane, middle, window, code + flip, count, joints, branch)
-    status = straight_flag(links, wanted, weights, limits, count, joints)
-    return count, summed_up(count, status | FREE_WRIST if free else status)
+    return count, free
 
 
 @compiled

@@ -3,7 +3,8 @@
 The point, the wrist's centre, depends on the first three joints alone: up to four positions (physics/pieper.py). For
 each of them the last three joints turn the tool in two ways (physics/wrist_angles.py). Where the centre lies on the
 axis of joint 1 or 2, that joint is free and set where the cost is least (physics/freed_joint.py); where it lies on
-both, joint 2 is, with joint 1 as wanted. Where axes 4 and 6 coincide, their joints share the turn they make together.
+both, joint 2 is, with joint 1 as near to the angle wanted as its range allows. Where axes 4 and 6 coincide, their
+joints share the turn they make together.
 """
 
 from __future__ import annotations
@@ -94,11 +95,13 @@ def wrist_solutions(links, flange, wanted, weights, limits, joints, branch):  # 
     y = flange[10] - last.a * flange[1] - last.d * axis[1]
     z = flange[11] - last.a * flange[2] - last.d * axis[2]
     end, flags = arm_positions(links, x, y, z, reach, wanted, joints, branch)
-    count = 0
+    count, asked = 0, wanted[0]
+    if limits:
+        asked = min(max(asked, links[0].lower), links[0].upper)
     for row in range(FIRST_ROW, end):
         q1, q2, q3, marks = joints[row, 0], joints[row, 1], joints[row, 2], branch[row]
         if marks & FREE_1:
-            q1 = wanted[0]
+            q1 = asked
         xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = wrist_frame(links, q1, q2, q3)
         left = abs(px - x) + abs(py - y) + abs(pz - z)
         if not left <= NEWTON_FROM * reach:
@@ -111,6 +114,7 @@ def wrist_solutions(links, flange, wanted, weights, limits, joints, branch):  # 
         if second or marks & FREE_1:
             free = 1 if second else 0
             flags |= FREE_SHOULDER
+            q1 = asked if marks & FREE_1 else q1  # the polish may have moved it: it moves nothing
             case = (links, flange, axis, wanted, weights, limits, free, q1, q2, q3)
             count = add_freed(case, code, count, joints, branch)
             continue

@@ -247,7 +247,7 @@ def test_potential_energy_and_its_slope(case):
     still = np.zeros(case.n)
     lift = np.zeros(case.n)
     case.arm.ux = case.arm.uy = case.arm.uz = 0.0
-    dh.add_water(case.arm, case.links, case.frames, still, lift)
+    dh.add_water(case.arm, case.links, case.frames, still, case.scratch, lift)
     gravity, h = torques(case, still, still, case.chain.g), 1e-6
     slope = [
         (case.chain.potential(case.q + h * e) - case.chain.potential(case.q - h * e)) / (2 * h) for e in np.eye(case.n)
@@ -257,7 +257,7 @@ def test_potential_energy_and_its_slope(case):
 
 def test_buoyancy_drag_and_current(case):
     found = np.ones(case.n)
-    dh.add_water(case.arm, case.links, case.frames, case.qd, found)
+    dh.add_water(case.arm, case.links, case.frames, case.qd, case.scratch, found)
     close(found - 1.0, case.chain.water(case.q, case.qd), rel=1e-11)
 
 

@@ -151,7 +151,7 @@ LOADING = [
     bad("pose of three", changed("pose: {x: 2, yaw: 90 deg}", "pose: [0, 0, 0]"),
         's.yaml:5: robots.two.pose: needs a pose [x, y, z, roll, pitch, yaw], not 3 entries'),
     bad("pose with an unknown key", changed("pose: {x: 2, yaw: 90 deg}", "pose: {x: 2, heading: 90 deg}"),
-        's.yaml:5: robots.two.pose.heading: unknown key; a pose in space has the keys x, y, z, roll, pitch, yaw'),
+        's.yaml:5: robots.two.pose.heading: unknown key; a pose is [x, y, z, roll, pitch, yaw] or has the keys x, y, z, roll, pitch, yaw'),
     bad("payload impossible", one("payload: {mass: 1, inertia: [1, 1, 3]}"),
         's.yaml:4: robots.one.payload.inertia: principal moments 1, 1, 3 kg·m²; no body has one above the sum of the other two'),
     bad("robot named as an object", changed("  two:", "  nut:"),
@@ -167,7 +167,7 @@ LOADING = [
     bad("box without a pose", changed(", pose: [3, 0, 0, 0, 0, 0]", ""),
         's.yaml:8: world.boxes.table.pose: missing (of its middle: x, y, z [m], roll, pitch, yaw [rad])'),
     bad("plane without a direction", changed("{point: [0, 0, -1]}", "{normal: [0, 0, 0]}"),
-        's.yaml:7: world.planes.floor.normal: needs a direction; 0, 0, 0 has none'),
+        's.yaml:7: world.planes.floor.normal: needs a direction of ordinary length, as [0, 0, 1]; this is 0 long'),
     bad("gravity of one", world("gravity: -9.8"),
         's.yaml:7: world.gravity: needs a list, not -9.8'),
     bad("gravity in metres", world("gravity: [0, 0, -9.8 m]"),
@@ -197,7 +197,7 @@ LOADING = [
     bad("empty program", steps(""),
         's.yaml:12: controllers.hold.steps: needs at least 1 entry, not 0'),
     bad("link to an arm that is none", GOOD + "links: {teleoperation: {robot: three}}\n",
-        "s.yaml:13: links.teleoperation.robot: no robot 'three'"),
+        "s.yaml:13: links.teleoperation.robot: no robot 'three'; choose from: one, two"),
     bad("robot of another engine", changed("two: {extends: bars.yaml", "two: {extends: duo"),
         "s.yaml:5: robots.two.extends: robot 'duo' is for engine 'kinematics', this scenario for 'arm'"),
     bad("wrong value in the robot file", GOOD,
@@ -206,13 +206,13 @@ LOADING = [
 ]
 BUILDING = [
     bad("servo too fast", one("servo: {frequency: 1000}"),
-        's.yaml:4: robots.one.servo.frequency: 1000 rad/s is too fast for steps of 0.001 s; at most 500'),
+        's.yaml:4: robots.one.servo.frequency: 1000 rad/s with a damping of 1 is too fast for steps of 0.001 s; at most 266 rad/s, or a shorter time.step'),
     bad("stop too fast", low("stop_frequency: 1000"),
-        's.yaml:4: robots.one.joints.low.stop_frequency: 1000 rad/s is too fast for steps of 0.001 s; at most 500'),
+        's.yaml:4: robots.one.joints.low.stop_frequency: 1000 rad/s is too fast for steps of 0.001 s; at most 266 rad/s'),
     bad("contact too stiff", changed("stiffness: 20 N/mm", "stiffness: 1e9"),
-        's.yaml:10: world.contact.stiffness: 1e+09 N/m is too stiff for nut of 20 kg in steps of 0.001 s; at most 1.8e+06 N/m, or a shorter time.step'),
+        's.yaml:10: world.contact.stiffness: 1e+09 N/m is too stiff for nut of 20 kg in steps of 0.001 s; at most 2.7e+06 N/m, or a shorter time.step'),
     bad("link without inertia", one("joints: {high: {mass: 0, inertia: [0, 0, 0]}}"),
-        's.yaml:4: robots.one.joints.high: moves nothing that has inertia (0 kg·m²); give its links masses or it a rotor_inertia'),
+        's.yaml:4: robots.one.joints.high: high can move without moving any inertia; give the links masses, or the joint a rotor_inertia'),
 ]
 # fmt: on
 
