@@ -83,6 +83,36 @@ def test_on_the_axis_of_joint_1_too(q1: float, q2: float, q3: float, side: bool,
     assert np.abs(found.best - q).max() < 1e-6
 
 
+small = st.builds(lambda power, share: share * 10.0**-power, st.integers(2, 17), st.floats(-1.0, 1.0))
+
+
+@given(
+    angles,
+    st.floats(0.2, 1.4),
+    st.floats(-2.0, -1.2),
+    st.booleans(),
+    st.sampled_from([pi / 2, -pi / 2]),
+    angles,
+    small,
+    small,
+)
+@settings(max_examples=300, deadline=None)
+def test_near_the_axis_and_near_ninety_degrees_an_arm_stays(
+    q1: float, q2: float, q3: float, side: bool, q5: float, q6: float, off_axis: float, off_wrist: float
+):
+    """Both singularities at any distance from each: every φ may keep the pose to its rounding, the arm's own does."""
+    a = TITAN.links["a"]
+    cosine = -(a[0] + a[1] * np.cos(q2) + a[2] * np.cos(q2 + q3)) / a[3]
+    if abs(cosine) > 1:
+        return
+    q = np.array([q1, q2, q3, (np.arccos(cosine) if side else -np.arccos(cosine)) - q2 - q3, q5 + off_wrist, q6])
+    q[1] += off_axis
+    found = check_all(q, q, False)
+    assert found.status == "solved"
+    assert np.abs(found.best - q).max() < 1e-6
+    assert check_all(q, np.zeros(6), False).status == "solved"
+
+
 @pytest.mark.parametrize("limits", [False, True])
 def test_the_cost_of_the_best_is_no_more_than_of_joints_that_reach(limits: bool):
     """A singular pose has curves of solutions: what is cheapest for other wishes is no cheaper for this one."""

@@ -176,9 +176,7 @@ def nearly_singular(links, flange, wanted, weights, limits, radius, theta1, w, p
 
 
 @compiled
-def nearby(
-    links, flange, wanted, weights, limits, unsure, theta1, w, phi, joints, branch
-):  # -> count, whether φ is free
+def nearby(links, flange, wanted, weights, limits, unsure, theta1, w, phi, joints, branch):  # -> count, φ is free
     """θ₁ is off by as much as `unsure`, which is the wrist centre's rounding, and W with it."""
     count, free = 0, not w > FREE
     curves = (links, flange, wanted, weights, limits)

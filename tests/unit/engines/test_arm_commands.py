@@ -113,9 +113,9 @@ def test_a_halt_stays_where_the_arm_is():
     here = rig["one/position"]
     rig.command(halt=1).steps(1)
     assert rig["one/reference/position"].tolist() == here.tolist() and not rig["one/reference/speed"].any()
-    rig.seconds(2.0)
+    rig.seconds(8.0)
     assert rig["one/position"] == pytest.approx(here, abs=1e-6)
-    rig.command(position=[0.0, 0.0]).seconds(2.0)
+    rig.command(position=[0.0, 0.0]).seconds(8.0)
     assert rig["one/position"] == pytest.approx([0.0, 0.0], abs=1e-6), "and goes on after it"
 
 
@@ -128,7 +128,7 @@ def test_rest_holds_the_place_and_the_grip():
     rig = Rig({"one": arm(2, gripper=GRIPPER)}, FREE)
     rig.command(speed=[0.5, 0.5], torque=[1.0, 1.0], gripper__opening=0.03, gripper__force=70.0).seconds(0.3)
     place = rig["one/reference/position"]
-    rig.rest().seconds(2.0)
+    rig.rest().seconds(8.0)
     assert rig["one/reference/position"].tolist() == place.tolist() and not rig["one/reference/speed"].any()
     assert rig["one/position"] == pytest.approx(place, abs=1e-6), "the torque that was added is gone, too"
     assert rig["one/gripper/opening"] == pytest.approx(0.03)
@@ -142,16 +142,48 @@ def test_the_same_reference_again_is_a_new_one():
         assert rig["one/reference/position"] == pytest.approx([0.3])
 
 
-@pytest.mark.parametrize("command", ["position", "speed", "torque"])
+@pytest.mark.parametrize("command", ["position", "speed", "torque", "twist"])
 @pytest.mark.parametrize("value", [1e308, -1e308])
 @pytest.mark.filterwarnings("error")
 def test_no_command_brings_numbers_into_the_world_that_are_none(command: str, value: float):
     """What is taken is followed as far as the actuators go."""
     own = {"range": [-2.0, 2.0], "speed": 2.0, "actuator": {"torque": 40.0}}
     rig = Rig({"one": arm(3, own)})
-    rig.command(**{command: [value] * 3}).steps(500)
+    rig.command(**{command: [value] * (6 if command == "twist" else 3)}).steps(500)
     assert np.isfinite(rig.row()).all()
     assert np.abs(rig["one/torque"]).max() <= 40.0
+
+
+@pytest.mark.parametrize(
+    ("own", "command"),
+    [
+        ({"range": [-1, 1], "speed": 1.0}, {"position": [1e9]}),
+        ({"range": [-1, 1], "speed": 1.0}, {"position": [1e9], "speed": [1e9], "acceleration": [1e9]}),
+        ({"speed": 1.0}, {"position": [0.0], "speed": [1e9]}),
+        ({"speed": 1.0}, {"speed": [-1e9], "acceleration": [-1e9]}),
+    ],
+)
+@pytest.mark.parametrize("kind", ["pid", "computed-torque"])
+def test_a_reference_is_cut_before_the_servo_sees_it(own: dict[str, Any], command: dict[str, Any], kind: str):
+    """k_p of a radian and k_d of a radian a second are all that is asked in the first step."""
+    rig = Rig({"one": arm(1, own, servo={"type": kind})}, FREE).command(**command)
+    inertia = float(rig.arm().inertia([0.0])[0, 0])
+    assert np.abs(rig.history("one/torque", 5)).max() <= 1.001 * inertia * (400.0 + 40.0)
+
+
+@pytest.mark.parametrize("own", [{"range": [-1.0, 1.0], "speed": 1.0}, {"speed": 1.0}, {"range": [-1.0, 1.0]}])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_reference_that_is_cut_accelerates_no_more(own: dict[str, Any], sign: float):
+    rig = Rig({"one": arm(1, own, servo={"type": "computed-torque"})}, FREE)
+    rig.command(position=[0.9 * sign], speed=[0.5 * sign], acceleration=[100.0 * sign]).seconds(2.0)
+    assert rig["one/position"] == pytest.approx(rig["one/reference/position"], abs=1e-3)
+    assert not rig.engine.records.joints["reference_acceleration"].any()
+
+
+def test_what_turns_a_cut_reference_back_still_counts():
+    rig = Rig({"one": arm(1, {"range": [-1.0, 1.0], "speed": 2.0})}, FREE)
+    rig.command(position=[1.0], speed=[1.0], acceleration=[-4.0]).steps(500)
+    assert rig["one/reference/position"] == pytest.approx([1.0 - 0.5 * 4.0 * 0.25], rel=1e-6)
 
 
 # --- Cartesian rates -----------------------------------------------------------------------------------------------

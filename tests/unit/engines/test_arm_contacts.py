@@ -9,7 +9,7 @@ import pytest
 from arm_rig import G, Rig, arm, slider
 
 K = 2e5
-"""Stiffness of a point of contact where nothing else is written [N/m]."""
+"""Stiffness of a point of contact where nothing else is written and the step can follow it [N/m]."""
 FLOOR: dict[str, Any] = {"planes": {"floor": {}}}
 TORQUE = {"type": "torque"}
 FREE = [0.0, 0.0, 0.0]
@@ -97,6 +97,47 @@ def test_a_tool_away_from_everything_feels_nothing():
     assert not rig["one/tool/wrench"].any()
 
 
+def sled() -> dict[str, Any]:
+    """A ball of 5 cm that goes up and down, and along x."""
+    joints = {
+        "z": {"type": "prismatic", "mass": 1.0, "alpha": np.pi / 2},
+        "x": {"type": "prismatic", "mass": 1.0},
+    }
+    return {"joints": joints, "tool": {"points": [[0.0, 0.0, 0.0]], "radius": 0.05}, "servo": TORQUE}
+
+
+@pytest.mark.parametrize("height", [0.0501, 0.2, 5.0])
+@pytest.mark.parametrize("ground", [FLOOR, {"boxes": {"slab": {"size": [2, 2, 0.2], "pose": [0, 0, -0.1, 0, 0, 0]}}}])
+def test_friction_is_forgotten_in_the_air(ground: dict[str, Any], height: float):
+    """What touches anew sticks anew: nothing is left of the force with which it was rubbed."""
+    rig = Rig({"one": sled()}, {"gravity": FREE, **ground})
+    records = rig.engine.records
+    records.q[0], records.qd[1] = 0.05 - 1e-4, 0.3
+    rig.steps(5)
+    assert np.abs(rig["one/tool/wrench"][:2]).max() > 1.0
+    records.q[:], records.qd[:] = [height, 0.0], 0.0
+    rig.steps(1)
+    assert not records.bristles.any()
+    records.q[:], records.qd[:] = [0.05 - 1e-4, 0.0], 0.0
+    assert rig.steps(1)["one/tool/wrench"][:2] == pytest.approx([0.0, 0.0], abs=1e-9)
+
+
+@pytest.mark.parametrize("mass", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize("method", ["rk4", "semi-implicit"])
+def test_a_light_tool_dropped_on_a_floor_does_not_gain(mass: float, method: str):
+    rig = Rig({"one": ball(mass=mass, start=[0.1], servo=TORQUE)}, FLOOR, method=method)
+    z = rig.history("one/position", 2000)[:, 0]
+    assert z.max() <= 0.1 + 1e-9 and 0.0 < z[-1] < 0.051
+
+
+@pytest.mark.parametrize("part", range(7, 13))
+def test_an_object_that_is_nowhere_is_noticed_in_every_axis(part: int):
+    rig = Rig(far(), {"gravity": FREE, "objects": {"box": thing(pose=[5, 0, 0, 0, 0, 0])}})
+    rig.engine.records.poses[0, part] = 1e308
+    rig.engine.records.poses[0, part % 3] = 1.7e308
+    assert not rig.advances(1000)
+
+
 # --- objects by themselves -----------------------------------------------------------------------------------------
 
 
@@ -115,7 +156,7 @@ def test_an_object_rests_on_a_box_and_on_another_object():
         },
     }
     rig = Rig(far(), world).seconds(3.0)
-    sunk = 5.0 * G / (4 * K)
+    sunk = 5.0 * G / (4 * float(rig.engine.records.world[3]))
     assert rig["low/pose"][2] == pytest.approx(0.1 - 2 * sunk, abs=1e-6)
     assert rig["top/pose"] == pytest.approx(
         [0.02, 0.01, 0.2 - 3 * sunk, np.cos(0.15), 0.0, 0.0, np.sin(0.15)], abs=2e-4
@@ -174,9 +215,10 @@ def test_gravity_from_the_side_presses_an_object_to_a_wall():
 
 def test_names_of_planes_do_not_matter_to_the_order_of_friction():
     """Objects far apart do not share their friction's memory: each rests as it would alone."""
-    alone = Rig(far(), {**FLOOR, "objects": {"b": thing(pose=[3, 0, 0.06, 0.1, 0, 0])}}).seconds(1.0)
+    alike = {**FLOOR, "contact": {"stiffness": 1e5}}
+    alone = Rig(far(), {**alike, "objects": {"b": thing(pose=[3, 0, 0.06, 0.1, 0, 0])}}).seconds(1.0)
     world = {
-        **FLOOR,
+        **alike,
         "boxes": {"table": {"size": [0.1, 0.1, 0.1], "pose": [8, 0, 0, 0, 0, 0]}},
         "objects": {"a": thing(pose=[0, 0, 0.3, 0.3, 0.2, 0.1]), "b": thing(pose=[3, 0, 0.06, 0.1, 0, 0])},
     }
@@ -251,7 +293,7 @@ def test_jaws_press_with_the_force_that_is_wanted(held: Rig):
 def test_news_say_what_is_held_and_let_go():
     world = {
         "boxes": {"table": {"size": [0.1, 0.1, 0.1], "pose": [5, 0, 0, 0, 0, 0]}},
-        "objects": {"nut": thing(pose=[9, 0, 0, 0, 0, 0]), "bolt": thing()},
+        "objects": {"nut": thing(pose=[9, 0, 0.05, 0, 0, 0]), "bolt": thing()},
         **FLOOR,
     }
     rig = Rig({"one": gripper()}, world).steps(100)
@@ -278,6 +320,25 @@ def test_a_held_object_stays_where_it_is_for_long(held: Rig):
     raised(held).seconds(3.0)
     before = held["box/pose"]
     assert held.seconds(10.0)["box/pose"] == pytest.approx(before, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["pid", "computed-torque"])
+@pytest.mark.parametrize("density", [1000.0, 4500.0])
+def test_a_servo_knows_that_water_carries_what_it_holds(kind: str, density: float):
+    world = {**FLOOR, "water": {"density": density}, "objects": {"box": thing()}}
+    rig = Rig({"one": gripper(servo={"type": kind})}, world)
+    rig.command(gripper__opening=0.0, gripper__force=300.0).seconds(1.0)
+    raised(rig, 0.1).seconds(2.0)
+    assert rig["box/pose"][2] == pytest.approx(0.15, abs=1e-3)
+    assert rig["one/position"] == pytest.approx([0.15], abs=1e-4)
+    weight = (5.0 - density * 1e-3) * G
+    assert rig["one/tool/wrench"][2] == pytest.approx(-weight, abs=1e-2)
+
+
+def test_a_very_strong_gripper_holds():
+    rig = Rig({"one": gripper(jaws={"force": 1e5})}, {**FLOOR, "objects": {"box": thing()}})
+    rig.command(gripper__opening=0.0, gripper__force=2000.0).seconds(1.0)
+    assert rig["one/gripper/held"] == 1.0 and rig["one/gripper/force"] == pytest.approx(2000.0, rel=1e-6)
 
 
 def test_a_servo_that_does_not_know_what_it_holds_sags():

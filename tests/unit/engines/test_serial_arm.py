@@ -151,6 +151,14 @@ def test_singular_directions_of_the_shipped_arms(titan: SerialArm):
     assert made(arm(2)).singular_directions([0.3, 0.4]).shape == (6, 4), "two joints leave four"
 
 
+@pytest.mark.parametrize("q", [[0.3, 0.4, -0.5, 0.2, np.pi / 2, 0.1], [0.2, 0.3, 0.0, 0.0, np.pi / 2, 0.0]])
+def test_directions_that_are_lost_are_at_right_angles_to_all_motions(titan: SerialArm, q: list[float]):
+    found = titan.singular_directions(q)
+    assert found.shape[1] >= 1
+    assert np.abs(found.T @ titan.jacobian(q)).max() < 1e-9
+    assert np.linalg.norm(found, axis=0) == pytest.approx(1.0)
+
+
 def test_limits_ranges_and_their_middle():
     joints = {"a": link(range=[-1.0, 3.0], speed=2.0, acceleration=5.0), "b": link(speed=1.5), "c": link()}
     own = made({"joints": joints})
@@ -185,6 +193,17 @@ def test_no_positions_give_nothing(titan: SerialArm):
         (lambda own: own.jacobian(np.zeros((2, 2, 6))), "not (2, 2, 6)"),
         (lambda own: own.torques(np.zeros(6), np.zeros(5), np.zeros(6)), "qd: has the shape (5,)"),
         (lambda own: own.accelerations(np.zeros(6), np.zeros(6), np.zeros((3, 2))), "torque: has the shape (3, 2)"),
+        (lambda own: own.torques(*[np.zeros(6)] * 3, wrench=[1, 2, 3]), "wrench: needs a force and a moment, 6 numbers"),
+        (lambda own: own.torques(*[np.zeros((2, 6))] * 3, wrench=np.zeros((3, 6))), "wrench: needs"),
+        (lambda own: own.torques(*[np.zeros(6)] * 3, wrench="up"), "wrench: needs numbers, not 'up'"),
+        (lambda own: own.forward("abc"), "q: needs numbers, not 'abc'"),
+        (lambda own: own.forward([[0.0] * 6, [0.0] * 5]), "q: needs numbers"),
+        (lambda own: own.torques(np.zeros(6), None, np.zeros(6)), "qd: "),
+        (lambda own: own.within(np.zeros(5)), "needs 6 joint variables, or an array (N, 6), not (5,)"),
+        (lambda own: own.singular_directions(np.zeros((3, 6))), "q: one position at a time"),
+        (lambda own: own.accelerations(*[np.zeros(6)] * 3, method="newton"), "method: unknown method 'newton'"),
+        (lambda own: own.inverse(np.eye(4), cost="nearst"), "cost: unknown cost 'nearst'; did you mean 'nearest'?"),
+        (lambda own: own.inverse("here"), "pose: needs numbers, not 'here'"),
         (lambda own: own.inverse(np.eye(3)), "pose: poses are (N, 4, 4) arrays"),
         (lambda own: own.inverse(np.full((4, 4), np.nan)), "pose: the pose has no rotation"),
         (lambda own: own.inverse(2.0 * np.eye(4)), "pose: the pose has no rotation"),

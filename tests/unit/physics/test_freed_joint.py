@@ -1,4 +1,4 @@
-"""Free joints of arms whose last three axes meet: inside their ranges where these count, and as if they had none else."""
+"""Free joints of arms whose last three axes meet: inside their ranges where these count, else as if they had none."""
 
 from __future__ import annotations
 

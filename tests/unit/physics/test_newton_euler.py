@@ -269,7 +269,19 @@ def test_friction_is_viscous_and_a_smoothed_sign():
     assert dh.friction_torque(link, -100.0) == pytest.approx(-300.0 - 5.0, rel=1e-6)
 
 
-@pytest.mark.parametrize("n", [1, 2, 6])
+def test_water_leaves_what_is_there_and_needs_no_clean_room(case):
+    """Torques are added to, and what the room held before does not count."""
+    found = []
+    for filled in (0.0, np.nan):
+        room, torque = np.zeros(case.n, dh.SCRATCH), np.full(case.n, 2.0)
+        for name in ("fx", "fy", "fz", "nx", "ny", "nz"):
+            room[name] = filled
+        dh.add_water(case.arm, case.links, case.frames, case.qd, room, torque)
+        found.append(torque.tobytes())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 12])
 def test_solving_symmetric_equations(n):
     rng = np.random.default_rng(n)
     root = rng.normal(size=(n, n))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from botz.physics.polynomials import HALF_PI, PI, atan_of, cos_of, exp_of, sin_of
+from botz.physics.polynomials import HALF_PI, PI, atan_of, cos_of, cos_sin, exp_of, sin_of
 
 POINTS = 10_000 if config.DISABLE_JIT else 1_000_000
 
@@ -26,6 +26,45 @@ def test_sine_up_to_three_quarter_turns():
 def test_cosine_of_a_whole_turn():
     x = np.linspace(0.0, 2.0 * PI, POINTS)
     assert np.abs(values(cos_of, x) - np.cos(x)).max() < 2e-15
+
+
+def both(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    found = np.array([cos_sin(x) for x in points.tolist()])
+    return found[:, 0], found[:, 1]
+
+
+def test_cosine_and_sine_together():
+    x = np.linspace(-20.0, 20.0, POINTS)
+    cosine, sine = both(x)
+    # Half a unit in the last place of libm's, and as much of the polynomials'.
+    assert np.abs(cosine - np.cos(x)).max() < 2e-16 and np.abs(sine - np.sin(x)).max() < 2e-16
+    assert np.abs(cosine**2 + sine**2 - 1.0).max() < 5e-16
+
+
+def test_cosine_and_sine_up_to_a_million_quarter_turns():
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1e6 * HALF_PI, 1e6 * HALF_PI, POINTS // 10)
+    # Next to whole quarter turns, where all but the last digits of an angle go.
+    x = np.concatenate([x, HALF_PI * rng.integers(-1_000_000, 1_000_000, POINTS // 100) + rng.normal(size=POINTS // 100) * 1e-9])
+    cosine, sine = both(x)
+    assert np.abs(cosine - np.cos(x)).max() < 2e-16 and np.abs(sine - np.sin(x)).max() < 2e-16
+
+
+def test_cosine_and_sine_further_out_are_libms():
+    for x in (1.6e6, -3e7, 1e15, -1e300):
+        assert cos_sin(x) == (np.cos(x), np.sin(x))
+    for x in (inf, -inf, nan):
+        assert np.isnan(cos_sin(x)).all()
+
+
+def test_cosine_and_sine_of_whole_quarter_turns():
+    for k in range(-8, 9):
+        cosine, sine = cos_sin(k * HALF_PI)
+        assert cosine == pytest.approx((1.0, 0.0, -1.0, 0.0)[k % 4], abs=2e-15)
+        assert sine == pytest.approx((0.0, 1.0, 0.0, -1.0)[k % 4], abs=2e-15)
+    assert cos_sin(0.0) == (1.0, 0.0)
+    for x in np.linspace(0.0, 30.0, 501).tolist():
+        assert cos_sin(-x) == (cos_sin(x)[0], -cos_sin(x)[1]), "even and odd, to the bit"
 
 
 def test_arctangent_of_all_numbers():

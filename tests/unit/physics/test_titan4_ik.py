@@ -11,6 +11,7 @@ import pytest
 from botz.engines.arm_inverse import solver_of
 from botz.engines.serial_arm import SerialArm
 from botz.physics import ik_choice as choice
+from botz.physics.titan4_free import outside_by
 from botz.physics.two_links import reach_of, two_links
 
 WRAP = 2.0 * pi
@@ -159,6 +160,34 @@ def test_target_on_the_axis_with_the_tool_level(titan: SerialArm, q5: float):
         check(titan, q)  # both free, and φ anything
 
 
+@pytest.mark.parametrize("power", range(1, 17))
+@pytest.mark.parametrize("digits", [17, 10])
+def test_near_the_axis_with_the_wrist_near_ninety_degrees(titan: SerialArm, power: int, digits: int):
+    """θ₁ and φ are each known to little or nothing there, and both to all digits together: no pose is lost, and an arm
+    that is there stays. Also of poses from a file with ten digits, which are not quite those of any joints."""
+    rng = np.random.default_rng(power)
+    for side in (1, -1):
+        centre = np.array([0.3, 1.5, 0.45, on_the_axis(titan, 1.5, 0.45), side * pi / 2, 0.6])
+        for shrink in ([1] * 6, [1, 1e-3, 1e-3, 1e-3, 1, 1], [1, 1, 1, 1, 1e-3, 1]):
+            q = centre + 10.0**-power * np.array(shrink) * rng.uniform(-1, 1, 6)
+            pose = by_hand(titan, q).round(digits)
+            for found in (titan.inverse(pose, limits=False), titan.inverse(pose, present=q, limits=False)):
+                assert found.status == "solved"
+                assert all(np.abs(by_hand(titan, one) - pose).max() < 1e-9 for one in found.joints)
+            assert digits < 17 or np.abs(found.best - q).max() < 1e-6
+
+
+def test_near_both_singularities_at_the_end_of_the_reach(titan: SerialArm):
+    """With the elbow straight as well, a little of φ decides whether the pose is reached at all."""
+    a = titan.links["a"]
+    upright = np.arccos((0.3 * a[3] - a[0]) / (a[1] + a[2]))
+    rng = np.random.default_rng(3)
+    for power in range(2, 14):
+        q = np.array([0.3, upright, 0.0, np.arccos(-0.3) - upright, pi / 2, 0.6])
+        q[[0, 1, 3, 4, 5]] += 10.0**-power * rng.uniform(-1, 1, 5)
+        check(titan, q)
+
+
 @pytest.mark.parametrize("bend", [0.0, 1e-12, 1e-9, 1e-8, 4e-7, 6e-7, 1e-5])
 @pytest.mark.parametrize("end", [0.0, pi])
 def test_elbow_straight_and_folded(titan: SerialArm, bend: float, end: float):
@@ -249,6 +278,37 @@ def test_the_free_wrist_is_where_the_cost_is_least(titan: SerialArm, seed: int):
                 least = min(least, cost(titan, joints, wanted, weights))
     assert best <= least + 1e-12
     assert best > least - 0.05  # and brute force comes near it
+
+
+def test_a_free_shoulder_that_ends_at_a_range(titan: SerialArm):
+    """A curve of solutions leaves the range of θ₃ at its upper end. A turn less would be nearer to what is wanted
+    there, and is out of range: the end must not draw the search away from the cheapest point."""
+    q = np.array(
+        [0.5945735806303909, 1.079634743300487, 1.7175368079329, 0.0, -0.5002117944732862, -2.8845871767246596]
+    )
+    q[3] = on_the_axis(titan, q[1], q[2])
+    wanted = np.array([-1.623133167696238, -0.4590025787218689, -2.1209776147217863, -1.4302362143478855,
+                       -1.642510861264467, 1.0959232995604156])  # fmt: skip
+    assert titan.within(q)
+    pose = by_hand(titan, q)
+    best = titan.inverse(pose, present=wanted)
+    assert best and titan.within(best.joints, 1e-9).all()
+    for turn in np.linspace(-2.0, 2.0, 9):
+        for other in titan.inverse(pose, present=q + np.array([turn, 0, 0, 0, 0, 0])).joints:
+            other[5] = wanted[5] + (other[5] - wanted[5] + pi) % WRAP - pi
+            assert best.costs[0] <= ((other - wanted) ** 2).mean() + 1e-8
+
+
+@pytest.mark.parametrize("beyond", [0.0, 0.3, 0.5, 0.7, 1.0 - 1e-7, 1.0, 1.0 + 1e-7, 2.0, 1e6])
+@pytest.mark.parametrize("wanted", [-3.0, 0.0, 1.0, 4.0])
+def test_a_search_and_the_choice_agree_on_what_is_inside(titan: SerialArm, beyond: float, wanted: float):
+    link = titan.links[2]
+    for value in (link.upper + beyond * choice.SLACK, link.lower - beyond * choice.SLACK):
+        at = choice.continued(link, value, wanted)
+        within = link.lower - choice.SLACK <= at <= link.upper + choice.SLACK
+        off = outside_by(link, at)
+        assert within or off >= 0.5 * choice.SLACK
+        assert off == 0.0 if beyond < 0.49 else off == pytest.approx(beyond * choice.SLACK, abs=1e-15) or beyond == 0.5
 
 
 def test_a_narrow_way_through_the_ranges_is_found():
