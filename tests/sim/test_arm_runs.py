@@ -133,5 +133,26 @@ def test_an_arm_that_diverges_is_told_with_what_came_before(arm_file: ArmFile, t
 
 def test_a_controller_whose_command_does_not_fit_is_told_before_the_first_step(arm_file: ArmFile, tmp_path: Path):
     hold = {"type": "constant", "robot": "hand", "command": {"position": [0.1]}}
-    with pytest.raises(InputError, match="needs 2 finite numbers"):
+    with pytest.raises(InputError, match="needs 2 finite numbers") as caught:
         simulate(arm_file({"controllers": {"hold": hold}}), out=tmp_path / "run")
+    assert [problem.key for problem in caught.value.problems] == ["controllers.hold"]
+
+
+@pytest.mark.parametrize(
+    ("step", "key", "words"),
+    [
+        ({"type": "joints", "to": [5.0, 0.0]}, "to.0", "5 is outside the range of lift, -1 to 1 m"),
+        ({"type": "joints", "to": [0.1, 0.1, 1.0]}, "to", "3 numbers for 2 joints"),
+        ({"type": "joints", "to": [0.0, 0.0], "through": [[0.0, 0.0], [7.0, 0.0]]}, "through.1.0", "outside the range"),
+    ],
+)
+def test_a_wrong_step_of_a_program_is_told_with_its_key(
+    step: dict[str, Any], key: str, words: str, arm_file: ArmFile, tmp_path: Path
+):
+    moves = [{"type": "wait", "duration": 0.1}, {"type": "joints", "to": [0.1, 0.1]}, step]
+    plan = {"type": "program", "robot": "hand", "steps": moves}
+    with pytest.raises(InputError) as caught:
+        simulate(arm_file({"controllers": {"plan": plan}}), out=tmp_path / "run")
+    (problem,) = caught.value.problems
+    assert problem.key == f"controllers.plan.steps.2.{key}" and words in problem.message
+    assert "arm.yaml:" in str(problem)

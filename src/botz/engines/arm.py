@@ -113,8 +113,12 @@ class ArmEngine(Engine):
         servo, key = robot.servo, f"robots.{name}.servo"
         q = np.array(robot.start_joints)
         inertia = arm.inertia(q)
-        # How much livelier the joints are together than each alone.
-        coupling = float(np.linalg.eigvals(np.linalg.solve(inertia, np.diag(layout.joint_inertias(arm, q)))).real.max())
+
+        def lively(springs: np.ndarray) -> float:
+            """How much livelier the joints are together than each alone: the largest eigenvalue of H⁻¹ D."""
+            return float(np.linalg.eigvals(np.linalg.solve(inertia, np.diag(springs))).real.max())
+
+        coupling = lively(layout.joint_inertias(arm, q))
         found = []
         for joint, spec in robot.joints.items():
             if spec.range is not None and 2.0 * spec.stop_frequency * coupling * h > 1.0:
@@ -123,13 +127,14 @@ class ArmEngine(Engine):
                 found.append(Problem(message, key=f"robots.{name}.joints.{joint}.stop_frequency"))
         if servo.type == "torque" or servo.gains is not None:
             return found
-        lively = coupling if servo.type == "pid" else 1.0
+        together = lively(np.diag(inertia)) if servo.type == "pid" else 1.0
         rate = servo.frequency * max(2.0 * servo.damping, 1.0)
-        if rate * lively * h > 1.0:
-            most = servo.frequency / (rate * lively * h)
+        if rate * together * h > 1.0:
+            most = servo.frequency / (rate * together * h)
+            other = ", or computed-torque" if servo.type == "pid" else ""
             message = (
                 f"{servo.frequency:g} rad/s with a damping of {servo.damping:g} is too fast for steps of {h:g} s; at "
-                f"most {most:.3g} rad/s, or a shorter time.step"
+                f"most {most:.3g} rad/s, or a shorter time.step{other}"
             )
             found.append(Problem(message, key=f"{key}.frequency"))
         # Routh's condition for s³ + 2ζω s² + ω² s + ω²/T, and for τ s³ + s² + 2ζω s + ω² with a valve's lag τ.

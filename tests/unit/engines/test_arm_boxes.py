@@ -23,7 +23,9 @@ FREE = {"gravity": [0.0, 0.0, 0.0]}
 def stack(masses: list[float], shift: float, **world: Any) -> dict[str, Any]:
     """Cubes of 10 cm on the floor, every second one put aside by `shift`."""
     places = [[shift * (k % 2), shift * (k % 2), 0.05 + 0.1 * k, 0.0, 0.0, 0.0] for k in range(len(masses))]
-    objects = {f"b{k}": thing(mass=mass, pose=place) for k, (mass, place) in enumerate(zip(masses, places, strict=True))}
+    objects = {
+        f"b{k}": thing(mass=mass, pose=place) for k, (mass, place) in enumerate(zip(masses, places, strict=True))
+    }
     return {**FLOOR, "objects": objects, **world}
 
 
@@ -339,8 +341,7 @@ def test_forces_between_boxes_are_equal_and_opposite():
         records.poses[:, 7:] = rng.normal(size=(2, 6))
         one, other = pressed(records, axes, dt=float(rng.choice([0.0, 1e-3])))
         moments = [
-            load[3:] + np.cross(pose[:3], load[:3])
-            for load, pose in zip((one, other), records.poses, strict=True)
+            load[3:] + np.cross(pose[:3], load[:3]) for load, pose in zip((one, other), records.poses, strict=True)
         ]
         assert one[:3] == pytest.approx(-other[:3], abs=1e-9 * (1.0 + np.abs(one).max()))
         assert moments[0] == pytest.approx(-moments[1], abs=1e-9 * (1.0 + np.abs(moments[0]).max()))
