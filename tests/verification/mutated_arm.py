@@ -8,6 +8,7 @@ from __future__ import annotations
 from mutations import Mutation, print_noticed
 
 DH = "botz.physics.dh"
+SINES = "botz.physics.polynomials"
 EULER = "botz.physics.newton_euler"
 BODIES = "botz.physics.composite_body"
 RECORDS = "botz.engines.arm_records"
@@ -28,6 +29,16 @@ MUTATIONS = (
         "an offset along the wrong axis", DH, "chain_frames",
         "px + d * zx + a * ux", "px + d * xx + a * ux",
         ("frames_by_products", "jacobian_by_differences", "inertia_by_energy"),
+    ),
+    Mutation(
+        "a polynomial of the sine with a term less", SINES, "cos_sin",
+        "-2.505210838544172e-08 + z * 1.6059043836821613e-10", "-2.505210838544172e-08",
+        ("frames_by_products",),
+    ),
+    Mutation(
+        "quarter turns to the wrong side", SINES, "cos_sin",
+        "quarter == 1 or quarter == 2", "quarter == 2",
+        ("frames_by_products",),
     ),
     Mutation(
         "the second row of a Jacobian turned over", DH, "chain_jacobian",
@@ -86,8 +97,13 @@ MUTATIONS = (
         ("coriolis_by_christoffel",),
     ),
     Mutation(
-        "a Cholesky decomposition that adds", BODIES, "solve_symmetric",
-        "v -= h[k, i] * b[k]", "v += h[k, i] * b[k]",
+        "an elimination that adds", BODIES, "solve_symmetric",
+        "b[i] -= share * b[k]", "b[i] += share * b[k]",
+        ("forward_dynamics",),
+    ),
+    Mutation(
+        "the way back through L with the wrong sign", BODIES, "solve_symmetric",
+        "value -= h[j, k] * b[j]", "value += h[j, k] * b[j]",
         ("forward_dynamics",),
     ),
     Mutation(

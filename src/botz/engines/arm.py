@@ -21,7 +21,7 @@ from botz.scenario.names import closest
 
 REFERENCE = ("position", "speed", "acceleration")
 WILDEST = 1e9
-"""Commands are cut off here, so that nothing computed from them overflows; references are counted below it."""
+"""Commands are cut off here, so that nothing computed from them overflows."""
 DAMPING = 0.03
 """Of the inverse Jacobian of Cartesian rates: no direction asks for joint speeds of more than 1/0.03 times the tool's,
 in units of the arm's reach."""
@@ -108,7 +108,8 @@ class ArmEngine(Engine):
             raise InputError(problems)
 
     def _check_servo(self, name: str) -> list[Problem]:
-        """Servo and stops must be slow against the step, and the servo's error must die away."""
+        """Servo, stops and friction must be slow against the step in the starting position, and the servo's error must
+        die away."""
         robot, arm, h = self.scenario.robots[name], self.arms[name], self.dt
         servo, key = robot.servo, f"robots.{name}.servo"
         q = np.array(robot.start_joints)
@@ -118,13 +119,24 @@ class ArmEngine(Engine):
             """How much livelier the joints are together than each alone: the largest eigenvalue of H⁻¹ D."""
             return float(np.linalg.eigvals(np.linalg.solve(inertia, np.diag(springs))).real.max())
 
-        coupling = lively(layout.joint_inertias(arm, q))
         found = []
         for joint, spec in robot.joints.items():
-            if spec.range is not None and 2.0 * spec.stop_frequency * coupling * h > 1.0:
-                most = 0.5 / (coupling * h)
+            # All joints at their stops together are at most n times as lively as each alone.
+            if spec.range is not None and 2.0 * spec.stop_frequency * arm.n * h > 2.0:
+                most = 1.0 / (arm.n * h)
                 message = f"{spec.stop_frequency:g} rad/s is too fast for steps of {h:g} s; at most {most:.3g} rad/s"
                 found.append(Problem(message, key=f"robots.{name}.joints.{joint}.stop_frequency"))
+        steepest = np.array(
+            [one.friction.viscous + one.friction.coulomb / one.friction.smoothing for one in robot.joints.values()]
+        )
+        if (braked := lively(steepest) * h) > 2.0:
+            worst = int(np.argmax(steepest / np.diag(inertia)))
+            joint, spec = list(robot.joints.items())[worst]
+            message = (
+                f"{spec.friction.smoothing:g} is too sharp for steps of {h:g} s: the joints would tremble instead of "
+                f"resting; about {braked:.2g} times as much, or a shorter time.step"
+            )
+            found.append(Problem(message, key=f"robots.{name}.joints.{joint}.friction.smoothing"))
         if servo.type == "torque" or servo.gains is not None:
             return found
         together = lively(np.diag(inertia)) if servo.type == "pid" else 1.0
@@ -207,11 +219,10 @@ class ArmEngine(Engine):
         return self._rng
 
     def about(self) -> dict[str, Any]:
-        world = self.scenario.world
-        water = world.water.model_dump(mode="json") if world.water is not None else None
+        """What `SerialArm` needs, of each arm."""
         return {
             "arms": {
-                name: {"robot": robot.model_dump(mode="json"), "gravity": list(world.gravity), "water": water}
+                name: {"robot": robot.model_dump(mode="json", exclude={"description", "source"})}
                 for name, robot in self.scenario.robots.items()
             }
         }
@@ -336,6 +347,7 @@ class ArmEngine(Engine):
             given[name] = command_numbers(value, known[name], f"{robot}/{name}")
         n = self.arms[robot].n
         values = self.inputs[self.robot_inputs(robot)].copy()
+        number = values[4 * n + 1]
         if "twist" in given:
             if "position" in given or "speed" in given:
                 raise InputError(Problem("'twist' and joints together: an arm follows one or the other", key=robot))
@@ -350,23 +362,24 @@ class ArmEngine(Engine):
             values[n : 2 * n] = given.get("speed", 0.0)
             values[2 * n : 3 * n] = given.get("acceleration", 0.0)
             values[4 * n] = 1.0 if halts else 0.0
-            values[4 * n + 1] += 1.0
-        if "torque" in given:
-            values[3 * n : 4 * n] = given["torque"]
+            number = values[4 * n + 1] + 1.0
+        if "torque" in given or halts:
+            values[3 * n : 4 * n] = given.get("torque", 0.0)
         for k, name in enumerate(("gripper/opening", "gripper/force")):
             if name in given:
                 values[4 * n + 2 + k] = given[name][0]
-        return np.clip(values, -WILDEST, WILDEST)
+        values = np.clip(values, -WILDEST, WILDEST)
+        values[4 * n + 1] = number
+        return values
 
     def joint_speeds(self, robot: str, twist: np.ndarray) -> np.ndarray:
         """Joint speeds for a velocity of the tool and its angular velocity (world axes), damped near singularities and
-        slowed down as a whole to what the joints allow. Turns count by the arm's reach."""
+        slowed down as a whole to what the joints allow. Half a turn counts as much as the arm's reach."""
         arm = self.arms[robot]
         twist = np.clip(twist, -WILDEST, WILDEST)
         unit = self.records.units[list(self.arms).index(robot)]
         q = self.records.q[int(unit.start) : int(unit.start + unit.n)]
-        reach = max(float(np.abs(arm.links["a"]).sum() + np.abs(arm.links["d"]).sum()), 1e-6)
-        scale = np.array([1.0, 1.0, 1.0, reach / pi, reach / pi, reach / pi]) / reach
+        scale = np.array([1.0, 1.0, 1.0, arm.reach / pi, arm.reach / pi, arm.reach / pi]) / arm.reach
         jacobian = scale[:, None] * arm.jacobian(q)
         left, sizes, right = np.linalg.svd(jacobian, full_matrices=False)
         speeds = right.T @ ((sizes / (sizes**2 + damping_of(sizes) ** 2)) * (left.T @ (scale * twist)))

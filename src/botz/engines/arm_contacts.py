@@ -85,7 +85,7 @@ def press_on_box(box, pose, axes, load, bristle, stiffness, damping, friction, x
 
 
 @compiled
-def tool_motion(arm, links, frames, qd):  # -> velocity of the tool's point and angular velocity, base axes
+def tool_motion(links, frames, qd):  # -> velocity of the tool's point and angular velocity, base axes
     n = len(links)
     tip = frames[n]
     vx = vy = vz = wx = wy = wz = 0.0
@@ -146,7 +146,7 @@ def press_tool(
     cx, cy, cz = base_to_world(arm, tip[6], tip[7], tip[8])
     px, py, pz = base_to_world(arm, tip[9], tip[10], tip[11])
     px, py, pz = px + arm.base_x, py + arm.base_y, pz + arm.base_z
-    vx, vy, vz, wx, wy, wz = tool_motion(arm, links, frames, qd)
+    vx, vy, vz, wx, wy, wz = tool_motion(links, frames, qd)
     vx, vy, vz = base_to_world(arm, vx, vy, vz)
     wx, wy, wz = base_to_world(arm, wx, wy, wz)
     sum_fx = sum_fy = sum_fz = sum_mx = sum_my = sum_mz = 0.0
@@ -209,10 +209,9 @@ def press_tool(
                     left, left_box = left + pushed, s - len(planes)
                 else:
                     right, right_box = right + pushed, s - len(planes)
-    if sum_fx != 0.0 or sum_fy != 0.0 or sum_fz != 0.0:
-        fx, fy, fz = world_to_base(arm, sum_fx, sum_fy, sum_fz)
-        mx, my, mz = world_to_base(arm, sum_mx, sum_my, sum_mz)
-        add_force(links, frames, n - 1, tip[9], tip[10], tip[11], fx, fy, fz, mx, my, mz, torque)
+    fx, fy, fz = world_to_base(arm, sum_fx, sum_fy, sum_fz)
+    mx, my, mz = world_to_base(arm, sum_mx, sum_my, sum_mz)
+    add_force(links, frames, n - 1, tip[9], tip[10], tip[11], fx, fy, fz, mx, my, mz, torque)
     if dt > 0.0:
         unit.fx, unit.fy, unit.fz, unit.mx, unit.my, unit.mz = sum_fx, sum_fy, sum_fz, sum_mx, sum_my, sum_mz
         unit.pressed = 0.5 * (left + right)

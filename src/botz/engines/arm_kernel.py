@@ -23,13 +23,21 @@ START, START_SPEED, ACCELERATION, WAY, GAIN, TORQUE, ZERO, LOAD = range(8)
 
 
 @compiled
-def stop_torque(link, joint, q, qd):
-    """A joint beyond its range is pushed back, never pulled: k δ + c δ̇ ≥ 0."""
-    if q > link.upper:
-        return -max(joint.stop_k * (q - link.upper) + joint.stop_c * qd, 0.0)
-    if q < link.lower:
-        return max(joint.stop_k * (link.lower - q) - joint.stop_c * qd, 0.0)
-    return 0.0
+def push_from_stops(links, joints, q, qd, scratch, room, alone, torque):
+    """Joints beyond their ranges are pushed back, never pulled, with I (ω² δ + 2 ω δ̇): I = 1/(H⁻¹)_kk is what the joint
+    finds in this position with all others free, so that a stop is as fast and as well damped in every one."""
+    n = len(links)
+    for i in range(n):
+        beyond = q[i] - links[i].upper if q[i] > links[i].upper else links[i].lower - q[i]
+        if not beyond > 0.0:
+            continue
+        side = 1.0 if q[i] > links[i].upper else -1.0
+        inertia_matrix(links, scratch, room)
+        for k in range(n):
+            alone[k] = 1.0 if k == i else 0.0
+        if solve_symmetric(room, alone[:n]):
+            push = joints[i].stop * (joints[i].stop * beyond + 2.0 * side * qd[i]) / alone[i]
+            torque[i] -= side * max(push, 0.0)
 
 
 @compiled
@@ -48,7 +56,8 @@ def arm_accelerations(
     newton_euler(links, arm.gx, arm.gy, arm.gz, qd, zero, scratch, load)
     for i in range(len(links)):
         resisting = load[i] + friction_torque(links[i], qd[i])
-        acceleration[i] = held[i] - resisting + stop_torque(links[i], joints[i], q[i], qd[i])
+        acceleration[i] = held[i] - resisting
+    push_from_stops(links, joints, q, qd, scratch, room, load, acceleration)
     if unit.touches or arm.density != 0.0:
         chain_frames(links, scratch, frames)
         tool_frame(arm, frames[len(links) - 1], frames[len(links)])

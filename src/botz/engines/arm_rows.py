@@ -116,7 +116,7 @@ def observe_row(arms, units, links, joints, boxes, poses, q, qd, scratch, frames
         yx, yy, yz = base_to_world(arm, f[3], f[4], f[5])
         zx, zy, zz = base_to_world(arm, f[6], f[7], f[8])
         row[at + 3], row[at + 4], row[at + 5], row[at + 6] = quaternion_of_axes(xx, xy, xz, yx, yy, yz, zx, zy, zz)
-        vx, vy, vz, wx, wy, wz = tool_motion(arm, own, fixed, qd[s:e])
+        vx, vy, vz, wx, wy, wz = tool_motion(own, fixed, qd[s:e])
         put_axes(row, at + 7, f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], vx, vy, vz)
         put_axes(row, at + 10, f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], wx, wy, wz)
         row[at + 13], row[at + 14], row[at + 15] = unit.fx, unit.fy, unit.fz

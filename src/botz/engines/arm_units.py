@@ -43,7 +43,7 @@ UNIT_STATE = words("opening jaw_rate pressed grip damper held number fx fy fz mx
 
 JOINT = record(
     **dict.fromkeys(words(
-        "kp kd ki strongest torque_step follow per_flow stop_k stop_c speed lead most "
+        "kp kd ki strongest torque_step follow per_flow stop speed lead most "
         "reference reference_speed reference_acceleration rate integral torque"
     ), np.float64),
 )  # fmt: skip
@@ -246,16 +246,8 @@ def felt_mass(arm: SerialArm, q: np.ndarray) -> float:
     return 1.0 / max(float(np.linalg.eigvalsh(mobility).max()), 1e-9)
 
 
-def joint_inertias(arm: SerialArm, q: np.ndarray) -> np.ndarray:
-    """What a joint alone finds, with all others free to move: 1/(H⁻¹)_kk. Springs made of them stay slow where joints
-    are coupled: of H⁻¹ D with D made of these, all diagonal entries are 1, so that no eigenvalue is above n. Springs of
-    H_kk, with all others held, may be much faster; but none of their motions is slower than 1/√n of what was meant."""
-    return 1.0 / np.diag(np.linalg.inv(arm.inertia(q)))
-
-
 def fill_joints(joints: np.ndarray, robot: PlacedArm, arm: SerialArm, dt: float) -> None:
-    start = np.array(robot.start_joints)
-    inertia, alone = np.diag(arm.inertia(start)), joint_inertias(arm, start)
+    inertia = np.diag(arm.inertia(np.array(robot.start_joints)))
     servo = robot.servo
     for k, (own, joint) in enumerate(zip(joints, robot.joints.values(), strict=True)):
         weight = inertia[k] if servo.type == "pid" else 1.0
@@ -270,13 +262,13 @@ def fill_joints(joints: np.ndarray, robot: PlacedArm, arm: SerialArm, dt: float)
         own.torque_step = actuator.torque_rate * dt if actuator.torque_rate is not None else inf
         own.follow = 1.0 - exp(-dt / actuator.lag) if actuator.lag > 0.0 else 1.0
         own.per_flow = 1.0 / actuator.flow_speed if actuator.flow_speed is not None else 0.0
-        own.stop_k = alone[k] * joint.stop_frequency**2
-        own.stop_c = 2.0 * alone[k] * joint.stop_frequency
+        own.stop = joint.stop_frequency
         own.speed = joint.speed or inf
         # Where the proportional part alone takes all of the torque: a reference further ahead says nothing more.
         pull = own.kp if servo.type == "pid" else own.kp * inertia[k]
         own.lead = own.strongest / pull if pull > 0.0 else inf
-        own.most = INTEGRAL_SHARE * own.lead * own.kp / own.ki if own.ki > 0.0 else 0.0
+        push = own.ki if servo.type == "pid" else own.ki * inertia[k]
+        own.most = INTEGRAL_SHARE * own.strongest / push if push > 0.0 else 0.0
 
 
 def box_records(scenario: ArmScenario) -> tuple[np.ndarray, np.ndarray]:

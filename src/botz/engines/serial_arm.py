@@ -75,6 +75,11 @@ class SerialArm:
         bounded = np.isfinite(self.lower) & np.isfinite(self.upper)
         return np.where(bounded, 0.5 * (np.where(bounded, self.lower, 0.0) + np.where(bounded, self.upper, 0.0)), 0.0)
 
+    @cached_property
+    def reach(self) -> float:
+        """The links' lengths one after the other: no point of the arm is further from its base but by sliding [m]."""
+        return max(float(np.abs(self.links["a"]).sum() + np.abs(self.links["d"]).sum()), 1e-9)
+
     def within(self, q: Any, slack: float = 0.0) -> np.ndarray:
         """Whether joint vectors are inside the ranges, by up to `slack`."""
         q, many = self._joints(q)
@@ -117,8 +122,7 @@ class SerialArm:
         """Directions d of unit length that the tool's velocity (v, ω) has no part in, dᵀ J = 0: (6, k), none where
         nothing is singular. What is nearly 0 is judged with turns counted by the arm's reach, so that metres and
         radians compare."""
-        reach = max(float(np.abs(self.links["a"]).sum() + np.abs(self.links["d"]).sum()), 1e-9)
-        weights = np.array([1.0, 1.0, 1.0, reach, reach, reach])
+        weights = np.array([1.0, 1.0, 1.0, self.reach, self.reach, self.reach])
         jacobian = self.jacobian(q)
         if jacobian.ndim != 2:
             raise InputError(Problem("one position at a time", key="q"))

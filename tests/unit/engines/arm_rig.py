@@ -22,9 +22,11 @@ def link(**changes: Any) -> dict[str, Any]:
 
 
 def arm(n: int = 2, joint: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
-    """n bars; the first axis is turned so that they move in a vertical plane."""
+    """n bars; the first axis is turned so that they move in a vertical plane. More than two are too lively together for
+    a servo that looks at each joint alone."""
     joints = {f"j{k + 1}": link(**(joint or {})) for k in range(n)}
-    return {"joints": joints, "pose": [0.0, 0.0, 1.0, np.pi / 2, 0.0, 0.0], **changes}
+    servo = {"type": "computed-torque"} if n > 2 else {}
+    return {"joints": joints, "pose": [0.0, 0.0, 1.0, np.pi / 2, 0.0, 0.0], "servo": servo, **changes}
 
 
 def slider(axis: str = "z", **changes: Any) -> dict[str, Any]:

@@ -113,9 +113,9 @@ def test_a_halt_stays_where_the_arm_is():
     here = rig["one/position"]
     rig.command(halt=1).steps(1)
     assert rig["one/reference/position"].tolist() == here.tolist() and not rig["one/reference/speed"].any()
-    rig.seconds(8.0)
+    rig.seconds(3.0)
     assert rig["one/position"] == pytest.approx(here, abs=1e-6)
-    rig.command(position=[0.0, 0.0]).seconds(8.0)
+    rig.command(position=[0.0, 0.0]).seconds(3.0)
     assert rig["one/position"] == pytest.approx([0.0, 0.0], abs=1e-6), "and goes on after it"
 
 
@@ -128,7 +128,7 @@ def test_rest_holds_the_place_and_the_grip():
     rig = Rig({"one": arm(2, gripper=GRIPPER)}, FREE)
     rig.command(speed=[0.5, 0.5], torque=[1.0, 1.0], gripper__opening=0.03, gripper__force=70.0).seconds(0.3)
     place = rig["one/reference/position"]
-    rig.rest().seconds(8.0)
+    rig.rest().seconds(3.0)
     assert rig["one/reference/position"].tolist() == place.tolist() and not rig["one/reference/speed"].any()
     assert rig["one/position"] == pytest.approx(place, abs=1e-6), "the torque that was added is gone, too"
     assert rig["one/gripper/opening"] == pytest.approx(0.03)

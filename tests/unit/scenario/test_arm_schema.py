@@ -236,11 +236,11 @@ LOADING = [
 ]
 BUILDING = [
     bad("servo too fast", one("servo: {frequency: 1000}"),
-        's.yaml:4: robots.one.servo.frequency: 1000 rad/s with a damping of 1 is too fast for steps of 0.001 s; at most 266 rad/s, or a shorter time.step'),
+        's.yaml:4: robots.one.servo.frequency: 1000 rad/s with a damping of 1 is too fast for steps of 0.001 s; at most 61.9 rad/s, or a shorter time.step, or computed-torque'),
     bad("stop too fast", low("stop_frequency: 1000"),
         's.yaml:4: robots.one.joints.low.stop_frequency: 1000 rad/s is too fast for steps of 0.001 s; at most 266 rad/s'),
     bad("servo damped too hard", one("servo: {damping: 100}"),
-        's.yaml:4: robots.one.servo.frequency: 20 rad/s with a damping of 100 is too fast for steps of 0.001 s; at most 2.66 rad/s, or a shorter time.step'),
+        's.yaml:4: robots.one.servo.frequency: 20 rad/s with a damping of 100 is too fast for steps of 0.001 s; at most 0.619 rad/s, or a shorter time.step, or computed-torque'),
     bad("integral too fast", one("servo: {integral_time: 20 ms}"),
         's.yaml:4: robots.one.servo.integral_time: 0.02 s lets the error grow; it needs more than 0.025 s'),
     bad("valve too slow", low("actuator: {lag: 0.2}"),
