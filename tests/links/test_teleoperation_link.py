@@ -13,13 +13,17 @@ import numpy as np
 import pytest
 from fake_match import PATIENCE, deliver, ignored, stopped_clock
 
+from botz.cli import teleoperation as command
 from botz.cli.teleoperation import motion_of, play
+from botz.control import teleop_line, teleop_slave
 from botz.control.teleop_master import MasterEnd
+from botz.control.teleop_script import MasterTable
+from botz.control.teleop_sessions import MOST_TO_ONE
 from botz.engines.base import Channel, ChannelTable
 from botz.engines.serial_arm import SerialArm
 from botz.errors import BotzError, InputError
-from botz.links import team_link, teleoperation_link
-from botz.links.master_client import Master, NoSlave
+from botz.links import master_client, team_link, teleoperation_link
+from botz.links.master_client import HELLO_PERIOD, Master, NoSlave
 from botz.links.server_process import opened, turn_until
 from botz.links.teleoperation_link import LONGEST_PACKET, PERIOD, TeleoperationLink
 from botz.scenario.layers import document
@@ -194,6 +198,47 @@ def test_a_release_gives_the_arm_back(bench):
     assert bench.link.next_due() is None
 
 
+def test_a_release_stops_an_arm_that_moves(bench):
+    bench.greet()
+    bench.drive(0.5, twist=[0.1, 0, 0, 0, 0, 0])
+    assert np.any(bench.run.commands[-1][1]["speed"])
+    bench.send(bench.master.drive(bench.clock.now, twist=[0.1, 0, 0, 0, 0, 0], release=True))
+    bench.pass_time(0.1)
+    assert not np.any(bench.run.commands[-1][1]["speed"])
+    assert bench.link.next_due() is None
+
+
+def test_a_stop_that_was_overtaken_is_passed_on_at_once(bench):
+    bench.greet()
+    bench.drive(0.5, twist=[0.1, 0, 0, 0, 0, 0])
+    stop = bench.master.drive(bench.clock.now, stop=True)
+    bench.drive(0.02, twist=[0.1, 0, 0, 0, 0, 0])
+    bench.send(stop)
+    assert not np.any(bench.run.commands[-1][1]["speed"])
+    assert refusals(bench.link) == {"old": 1}
+
+
+def test_garbage_takes_no_place_in_the_line(clock, monkeypatch):
+    monkeypatch.setattr(teleop_line, "MOST_UNDERWAY", 3)
+    bench = Bench(FakeArmRun("titan"), clock, line={"delay": 0.2})
+    for _ in range(10):
+        bench.send("junk")
+    bench.send(bench.master.hello())
+    bench.pass_time(0.42)
+    assert bench.wait_for_answer() == "greeting"
+    assert refusals(bench.link) == {"malformed": 10}
+    bench.close()
+
+
+def test_a_flood_of_hellos_is_not_multiplied(bench):
+    assert HELLO_PERIOD * MOST_TO_ONE >= 1.0, "a client that asks is never too fast"
+    hello = bench.master.hello()
+    for _ in range(50):
+        bench.send(hello)
+    assert bench.link.counters()["sent"] == bench.link.counters()["greeted"] == MOST_TO_ONE
+    assert refusals(bench.link) == {"too_often": 50 - MOST_TO_ONE}
+
+
 def test_garbage_and_replays_do_not_move_it(bench):
     bench.greet()
     sent = []
@@ -277,6 +322,51 @@ def test_an_address_that_is_taken_is_said(bench):
         TeleoperationLink(bench.run, Settings(listen=bench.link.address))
 
 
+# --- the client on a slow line, time passing while it waits -------------------------------------------------
+
+
+def slow_line(clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, delay: float) -> Bench:
+    """Whoever waits at a socket turns the clock and the link."""
+    for module in (master_client, command):
+        monkeypatch.setattr(module, "time", clock)
+    bench = Bench(FakeArmRun("titan"), clock, line={"delay": delay})
+    real = select.select
+
+    def waiting(reading: list[Any], writing: list[Any], failing: list[Any], wait: float) -> Any:
+        for _ in range(max(1, round(wait / PERIOD))):
+            bench.pass_time(PERIOD)
+            bench.link.receive()
+        return real(reading, writing, failing, 0.0)
+
+    monkeypatch.setattr(master_client, "select", SimpleNamespace(select=waiting))
+    return bench
+
+
+def test_the_client_is_patient_with_a_slow_line(clock, monkeypatch):
+    bench = slow_line(clock, monkeypatch, 2.0)
+    with Master(bench.link.address, timeout=60.0) as master:
+        session = master.greeting["session"]
+        for _ in range(800):
+            master.send(joints=START)
+            master.listen(0.02)
+        assert master.received > 500
+        assert master.feedback["session"] == session
+        assert master.patience == pytest.approx(2.0 * 4.0 + 0.5, abs=0.2), "measured, not the time to the greeting"
+    bench.close()
+
+
+def test_the_command_is_patient_with_a_slow_line(clock, monkeypatch):
+    bench = slow_line(clock, monkeypatch, 3.0)
+    columns = {name: np.zeros(2) for name in ("vx", "vy", "vz", "wx", "wy", "wz")}
+    with Master(bench.link.address, timeout=60.0) as master:
+        result = play(master, MasterTable({"time": np.array([0.0, 12.0]), **columns}, ARM.names), 50.0, quiet=True)
+        assert result["received"] > 200
+        bench.link.slave.take = lambda *_: ("malformed", None, "")  # type: ignore[method-assign]
+        with pytest.raises(BotzError, match="nothing from"):
+            play(master, MasterTable({"time": np.array([0.0, 99.0]), **columns}, ARM.names), 50.0, quiet=True)
+    bench.close()
+
+
 # --- the client, with a link that turns as in a served run -------------------------------------------------
 
 
@@ -314,10 +404,14 @@ def test_the_client_drives_and_hears(served):
                 break
         assert np.allclose(master.feedback["joints"], START + 0.03, atol=1e-3)
         assert master.received > 0 and master.round_trip is not None
+        with pytest.raises(TypeError, match="no 'joint'"):
+            master.send(joint=START)  # type: ignore[call-arg]
     assert not link.slave.stopped
 
 
-def test_a_client_whose_session_is_over_asks_for_another(served):
+@pytest.mark.parametrize("words", ["this session is unknown", "esta sesión terminó"])
+def test_a_client_whose_session_is_over_asks_for_another(served, monkeypatch, words):
+    monkeypatch.setitem(teleop_slave.REFUSALS, "unknown_session", words)
     _, link = served
     with Master(link.address, timeout=PATIENCE) as first:
         first.send(joints=START)

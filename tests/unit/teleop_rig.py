@@ -32,6 +32,7 @@ class Rig:
         self.q = START.copy()
         self.v = np.zeros(6)
         self.wrench = np.zeros(6)
+        self.opening = 0.05
         self.sent: list[str] = []
         """All that the master has sent."""
         self.cut = False
@@ -44,7 +45,7 @@ class Rig:
 
     def seen(self) -> Seen:
         tool = np.array([*ARM.forward(self.q)[:3, 3], 1.0, 0.0, 0.0, 0.0])
-        return Seen(self.t, self.q, self.q, tool, self.wrench, 0.05)
+        return Seen(self.t, self.q, self.q, tool, self.wrench, self.opening)
 
     def say(self, **what: Any) -> None:
         self.sent.append(self.master.drive(self.t, **what))

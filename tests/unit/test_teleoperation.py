@@ -186,6 +186,66 @@ def test_the_stop_outlives_its_master():
     assert np.array_equal(rig.q, START)
 
 
+def test_a_stop_counts_though_it_was_overtaken_or_long_underway():
+    rig = connected(timeout=0.3)
+    rig.drive(0.5, {"twist": [0.1, 0, 0, 0, 0, 0]})
+    overtaken = rig.master.drive(rig.t, stop=True)
+    rig.drive(0.1, {"twist": [0.1, 0, 0, 0, 0, 0]})
+    assert rig.slave.take(overtaken, "stranger", rig.t, "")[0] == "unknown_session"
+    assert not rig.slave.stopped
+    assert rig.slave.take(overtaken, "master", rig.t, "")[0] == "old"
+    assert rig.slave.stopped
+    rig.drive(0.1, {"clutch": False, "reset": True})
+    assert not rig.slave.stopped
+    underway = rig.master.drive(rig.t, stop=True)
+    for _ in range(100):
+        rig.tick()
+    assert rig.slave.take(underway, "master", rig.t, "")[0] == "late"
+    assert rig.slave.stopped
+
+
+def test_a_stop_from_before_the_reset_does_not_come_back():
+    rig = connected()
+    rig.drive(0.1, {"joints": START})
+    other = MasterEnd(7)
+    other.take(rig.slave.take(other.hello(), "other", rig.t, "second")[1] or "")
+    stops = [(rig.master.drive(rig.t, stop=True), "master"), (other.drive(rig.t, stop=True), "other")]
+    for data, sender in stops:
+        rig.slave.take(data, sender, rig.t, "")
+    assert rig.slave.stopped
+    rig.drive(0.1, {"clutch": False, "reset": True})
+    for data, sender in stops:
+        assert rig.slave.take(data, sender, rig.t, "")[0] == "old"
+    assert not rig.slave.stopped
+    assert rig.slave.take(other.drive(rig.t, stop=True), "other", rig.t, "")[0] == "busy"
+    assert rig.slave.stopped, "a new one counts"
+
+
+def test_a_stop_holds_the_jaws_where_they_are():
+    rig = connected()
+    rig.drive(0.1, {"joints": START, "opening": 0.0})
+    rig.opening = 0.07
+    rig.say(joints=START, opening=0.0, stop=True)
+    assert (rig.tick() or {})["gripper/opening"] == 0.07
+    rig.opening = 0.069
+    rig.say(joints=START, opening=0.0)
+    assert (rig.tick() or {})["gripper/opening"] == 0.07, "it stays there, though the jaws yield"
+    rig.say(clutch=False, reset=True)
+    assert (rig.tick() or {})["gripper/opening"] == 0.07
+    rig.say(joints=START, opening=0.0)
+    assert (rig.tick() or {})["gripper/opening"] == 0.0
+
+
+def test_a_master_that_leaves_leaves_the_arm_at_rest():
+    rig = connected()
+    rig.drive(0.5, {"twist": [0.1, 0, 0, 0, 0, 0]})
+    assert np.abs(rig.v).max() > 0.05
+    rig.say(twist=[0.1, 0, 0, 0, 0, 0], release=True)
+    last = rig.tick()
+    assert last is not None and not np.any(last["speed"])
+    assert [rig.tick() for _ in range(20)] == [None] * 20
+
+
 # --- limits ------------------------------------------------------------------------------------------------
 
 

@@ -135,6 +135,7 @@ def test_a_second_master_takes_over_only_from_a_silent_or_released_one():
     assert verdict == "busy"
     assert other.take(reply or "") == "refused"
     assert "another master" in other.refusal
+    assert other.reason == "busy"
     for _ in range(40):
         rig.tick()
     assert rig.slave.take(other.drive(rig.t, joints=START + 1), "other", rig.t, "")[0] == "accepted"
@@ -172,6 +173,33 @@ def test_a_flood_of_hellos_does_not_take_the_arm_away():
         rig.slave.take(MasterEnd(k).hello(), f"stranger {k}", rig.t, f"token {k}")
     assert len(rig.slave.sessions.greeted) <= 17
     assert rig.slave.take(rig.master.drive(rig.t, joints=START), "master", rig.t, "")[0] == "accepted"
+
+
+def test_greetings_are_few_whoever_asks():
+    """A greeting is ten times as long as a hello, and the address that asks may be somebody else's."""
+    slave = Slave(ARM, Teleoperation(), period=PERIOD)
+
+    def answers(t: float, *senders: str) -> int:
+        found = [slave.take(MasterEnd(k).hello(), sender, t, f"{t} {k}") for k, sender in enumerate(senders)]
+        assert all((reply is None) == (verdict == "too_often") for verdict, reply, _ in found)
+        return sum(reply is not None for _, reply, _ in found)
+
+    assert answers(0.0, *["one"] * 100) == 5
+    assert answers(0.5, *(f"stranger {k}" for k in range(100))) == 15
+    assert answers(0.9, "late") == 0
+    assert answers(1.0, "late") == 1, "the first five are a second ago"
+    assert answers(9.0, *["one"] * 4) == 4, "a master asks four times a second"
+
+
+def test_a_refusal_has_its_reason_for_programs():
+    rig = connected()
+    rig.drive(0.1, {"joints": START})
+    stale = MasterEnd(3)
+    stale.session = "never was"
+    reply = rig.slave.take(stale.drive(rig.t, joints=START), "stale", rig.t, "")[1]
+    assert unpacked(reply or "")["reason"] == "unknown_session"
+    assert stale.take(reply or "") == "refused"
+    assert stale.reason == "unknown_session" and stale.refusal
 
 
 def test_a_hello_that_is_sent_again_gives_the_same_session():
@@ -238,8 +266,6 @@ def test_the_gripper_goes_where_the_master_says_within_its_opening():
     assert (rig.tick() or {})["gripper/opening"] == 0.03
     rig.say(joints=START, opening=5.0, clutch=False)
     assert (rig.tick() or {})["gripper/opening"] == ARM.robot.gripper.opening
-    rig.say(joints=START, stop=True, opening=0.0)
-    assert (rig.tick() or {})["gripper/opening"] == ARM.robot.gripper.opening, "a stop holds what it holds"
 
 
 def test_the_master_hears_of_error_and_force():
@@ -284,6 +310,22 @@ def test_the_line_delays_spreads_and_loses():
     assert min(times) >= 0.1 - 1e-9 and max(times) <= 0.151 + 1e-9
     assert arrived != sorted(arrived), "one overtakes another"
     assert line.next_arrival() == np.inf
+
+
+def test_what_arrives_together_keeps_its_order_through_a_snapshot():
+    line = DelayLine(Line(delay=0.1), np.random.default_rng(2))
+    for k in range(20):
+        line.put(f"late {k}", 0.5)
+        line.put({"early": k}, 0.25)
+    saved = json.loads(json.dumps(to_plain(line.snapshot())))
+    again = DelayLine(Line(delay=0.1), np.random.default_rng(2))
+    again.restore(from_plain(saved))
+    for one in (line, again):
+        assert one.next_arrival() == 0.35
+        assert one.arrived(0.4) == [{"early": k} for k in range(20)]
+        assert one.next_arrival() == 0.6
+        assert one.arrived(0.6) == [f"late {k}" for k in range(20)]
+        assert one.next_arrival() == np.inf
 
 
 def test_a_line_that_jitters_is_followed_in_order():

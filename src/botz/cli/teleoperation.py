@@ -21,7 +21,8 @@ SHOWN_EVERY = 0.5
 SILENT = 1.0
 """Silence of the slave that is worth telling [s]."""
 BUSY_SECONDS = 5.0
-"""How long another master may keep the arm, or the slave be silent, before this one gives up [s]."""
+"""How long another master may keep the arm, or the slave be silent, before this one gives up [s]; on a slow line
+longer, twice the client's own patience."""
 
 
 def register(app: typer.Typer) -> None:
@@ -96,10 +97,11 @@ def play(client: Master, table: MasterTable, rate: float, *, quiet: bool) -> dic
                 worst_error = max([worst_error, *(abs(value) for value in feedback["error"])])
                 worst_force = max(worst_force, feedback["force"])
         client.listen()
-        if client.refusal and "another master" in client.refusal and t - heard > BUSY_SECONDS:
-            raise BotzError(f"{client.address}: {client.refusal}")
-        if t - heard > BUSY_SECONDS and not client.refusal:
-            raise BotzError(f"nothing from {client.address} for {BUSY_SECONDS:g} s")
+        if t - heard > (longest := max(BUSY_SECONDS, 2.0 * client.patience)):
+            if client.reason == "busy":
+                raise BotzError(f"{client.address}: {client.refusal}")
+            if not client.reason:
+                raise BotzError(f"nothing from {client.address} for {longest:g} s")
         if not quiet and t - shown >= SHOWN_EVERY and client.feedback:
             shown = t
             print(

@@ -77,8 +77,9 @@ class Table:
             raise InputError(problems)
 
     def _rivals(self) -> list[Problem]:
-        """Two commands for the robot as a whole: one would undo the other."""
-        given = [name for name in self._names if self._parts.get(name, ("",))[0] in self._motions]
+        """Two commands for the robot as a whole, or for its joints and its tool: one would undo the other."""
+        whole = {*self._motions, "twist", "position"}
+        given = [name for name in self._names if self._parts.get(name, ("",))[0] in whole]
         return [
             Problem(f"column {name!r} beside {given[0]!r}: use one kind of command", file=self._file, line=1)
             for name in given

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
@@ -21,7 +22,8 @@ class DelayLine:
         self._line = line
         self._rng = rng
         self.underway: list[list[Any]] = []
-        """When each arrives, and what."""
+        """When each arrives, its number (those that arrive together keep their order), and what: a heap, so that the
+        next one is always in front."""
         self.sent = 0
         self.lost = 0
 
@@ -33,17 +35,17 @@ class DelayLine:
         if luck < line.loss or len(self.underway) >= MOST_UNDERWAY:
             self.lost += 1
             return
-        self.underway.append([t + line.delay + line.jitter * late, message])
+        heappush(self.underway, [t + line.delay + line.jitter * late, self.sent, message])
 
     def arrived(self, t: float) -> list[Any]:
         """What has arrived by now, in the order of arrival. A nanosecond of tolerance: times are sums of steps."""
-        here = sorted((one for one in self.underway if one[0] <= t + 1e-9), key=lambda one: float(one[0]))
-        if here:
-            self.underway = [one for one in self.underway if one[0] > t + 1e-9]
-        return [message for _, message in here]
+        here = []
+        while self.underway and self.underway[0][0] <= t + 1e-9:
+            here.append(heappop(self.underway)[2])
+        return here
 
     def next_arrival(self) -> float:
-        return min((one[0] for one in self.underway), default=inf)
+        return float(self.underway[0][0]) if self.underway else inf
 
     def snapshot(self) -> dict[str, Any]:
         return {"underway": [list(one) for one in self.underway], "sent": self.sent, "lost": self.lost}

@@ -21,6 +21,7 @@ WILD = 1e3
 LONGEST_TEXT = 64
 """Characters of a session's name."""
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
+NO_CHECKSUM = "its checksum does not fit; needs the CRC-32 as 8 lower-case hex digits, a space, and JSON"
 DRIVE_KEYS = frozenset(
     ("session", "number", "time", "joints", "twist", "clutch", "stop", "reset", "release", "opening")
 )
@@ -62,15 +63,19 @@ def packed(message: dict[str, Any]) -> str:
     return f"{crc32(text.encode('ascii')):08x} {text}"
 
 
+def checksum_fits(data: bytes) -> bool:
+    """Whether it can be a message at all: cheap, for everything that arrives."""
+    return data[:9] == f"{crc32(data[9:]):08x} ".encode()
+
+
 def unpacked(data: bytes | str) -> dict[str, Any]:
     """A message that has arrived, or ValueError (RecursionError for what is nested too deeply)."""
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
-    check, text = data[:9], data[9:]
-    if check != f"{crc32(text):08x} ".encode():
-        raise ValueError("its checksum does not fit; needs the CRC-32 as 8 lower-case hex digits, a space, and JSON")
+    if not checksum_fits(data):
+        raise ValueError(NO_CHECKSUM)
     try:
-        message = json.loads(text.decode("utf-8"), object_pairs_hook=_without_repetition, parse_constant=_no_number)
+        message = json.loads(data[9:].decode("utf-8"), object_pairs_hook=_without_repetition, parse_constant=_no_number)
     except (UnicodeDecodeError, json.JSONDecodeError):
         raise ValueError("not JSON") from None
     if not isinstance(message, dict):

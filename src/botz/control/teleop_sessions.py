@@ -8,6 +8,9 @@ from botz.control.teleop_messages import Drive, Hello
 
 MOST_GREETED = 16
 """Masters that may wait; a further one takes the place of the one that waits longest."""
+MOST_GREETINGS, MOST_TO_ONE = 20, 5
+"""Greetings in a second, to all and to one address. A greeting is ten times as long as a hello, whose sender may be
+forged: without a bound a slave would multiply what somebody aims at a third."""
 DRIFT = 1e-3
 """Seconds a second by which two clocks may run apart before messages seem late."""
 REFUSALS = {
@@ -26,8 +29,6 @@ class Sessions:
     for it. Another takes over only when the present master has been silent for `timeout`, or has left.
     """
 
-    state = ("greeted", "active", "heard")
-
     def __init__(self, timeout: float):
         self._timeout = timeout
         self.greeted: list[dict[str, Any]] = []
@@ -36,6 +37,17 @@ class Sessions:
         """The one that drives."""
         self.heard = 0.0
         """When its last message came [s]."""
+        self.greetings: list[list[Any]] = []
+        """Time and receiver of those of the last second."""
+
+    def may_greet(self, sender: str, t: float) -> bool:
+        """Whether a hello is answered now; one that is not may come again."""
+        self.greetings = [one for one in self.greetings if t - one[0] < 1.0]
+        to_sender = sum(one[1] == sender for one in self.greetings)
+        if len(self.greetings) >= MOST_GREETINGS or to_sender >= MOST_TO_ONE:
+            return False
+        self.greetings.append([t, sender])
+        return True
 
     def greet(self, hello: Hello, sender: str, t: float, token: str) -> str:
         """The session for a master: `token`, or where it asks again before it has said anything, the same as before."""
@@ -46,9 +58,25 @@ class Sessions:
         if len(waiting) >= MOST_GREETED:
             self.greeted.remove(waiting[0])
         self.greeted.append(
-            {"session": token, "sender": sender, "nonce": hello.nonce, "number": -1, "time": 0.0, "way": 0.0, "at": t}
-        )
+            {
+                "session": token, "sender": sender, "nonce": hello.nonce, "number": -1, "reset": -1, "time": 0.0,
+                "way": 0.0, "at": t,
+            }
+        )  # fmt: skip
         return token
+
+    def note_reset(self) -> None:
+        """What has been said until now stops the arm no more, should it come again."""
+        for one in self.greeted:
+            one["reset"] = one["number"]
+
+    def may_stop(self, message: Drive, sender: str) -> bool:
+        """Whether an emergency stop counts that is not admitted: overtaken, long underway, or of one who waits. Any
+        master's does that was greeted, unless the stop was reset since."""
+        return any(
+            one["session"] == message.session and one["sender"] == sender and message.number > one["reset"]
+            for one in self.greeted
+        )
 
     def admit(self, message: Drive, sender: str, t: float) -> str:
         """Empty where the message counts, or the reason why not."""
@@ -80,8 +108,14 @@ class Sessions:
             self.active = ""
 
     def snapshot(self) -> dict[str, Any]:
-        return {"greeted": [dict(one) for one in self.greeted], "active": self.active, "heard": self.heard}
+        return {
+            "greeted": [dict(one) for one in self.greeted],
+            "active": self.active,
+            "heard": self.heard,
+            "greetings": [list(one) for one in self.greetings],
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.greeted = [dict(one) for one in saved["greeted"]]
         self.active, self.heard = saved["active"], saved["heard"]
+        self.greetings = [list(one) for one in saved["greetings"]]

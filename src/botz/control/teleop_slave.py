@@ -14,7 +14,7 @@ from botz.engines.serial_arm import SerialArm
 from botz.scenario.arm_motion import Teleoperation
 
 State = Literal["waiting", "following", "limited", "clutch open", "stopped", "silent"]
-Verdict = Literal["greeted", "accepted", "malformed", "unknown_session", "old", "late", "busy"]
+Verdict = Literal["greeted", "accepted", "malformed", "unknown_session", "old", "late", "busy", "too_often"]
 
 AGREEMENT = 0.01
 """Where a master's angles are the slave's within this, they count as they are, without an offset [rad, m]."""
@@ -76,7 +76,7 @@ class Slave:
         self.clutch = False
         self.stopped = False
         self.stop_held = False
-        """The reference was brought to where the arm stopped."""
+        """The reference was brought to where the arm stopped, and that of the jaws to where they did."""
         self.opening: float | None = None
         self.anchored = False
         """The clutch has closed, and these two belong together."""
@@ -114,12 +114,16 @@ class Slave:
             why = str(error)
         else:
             if isinstance(message, Hello):
-                verdict, reply = "greeted", self._greeting(message, sender, t, token)
+                verdict = "greeted" if self.sessions.may_greet(sender, t) else "too_often"
+                if verdict == "greeted":
+                    reply = self._greeting(message, sender, t, token)
+                else:
+                    why = "a hello; no more greetings in this second"
             else:
                 verdict = self._drive(message, sender, t)
                 if verdict in REFUSALS:
                     why = REFUSALS[verdict]
-                    reply = packed({"session": message.session, "refused": why})
+                    reply = packed({"session": message.session, "reason": verdict, "refused": why})
                 elif verdict != "accepted":
                     why = f"number {message.number}"
         self.counts[verdict] = self.counts.get(verdict, 0) + 1
@@ -129,8 +133,7 @@ class Slave:
         before, was_silent = self.sessions.active, self.sessions.silent(t)
         refused = self.sessions.admit(message, sender, t)
         if refused:
-            # Whoever was greeted may stop the arm, though another drives it.
-            if refused == "busy" and message.stop:
+            if message.stop and self.sessions.may_stop(message, sender):
                 self.stopped = True
             return refused  # type: ignore[return-value]
         if message.session != before or was_silent:
@@ -151,6 +154,7 @@ class Slave:
             self.stopped = True
         elif message.reset and not message.clutch:
             self.stopped = False
+            self.sessions.note_reset()
         mode, wish = ("joints", message.joints) if message.joints is not None else ("twist", message.twist)
         self.clutch = message.clutch and wish is not None
         if not self.clutch or mode != self.mode:
@@ -174,10 +178,10 @@ class Slave:
         return "limited" if self.limits else "following"
 
     def command(self, t: float, seen: Seen) -> dict[str, Any] | None:
-        """The arm's command for the next period; None while nobody drives it."""
+        """The arm's command for the next period; None while nobody drives it. Whoever leaves leaves it at rest: a last
+        command holds it where its reference is."""
         situation = self.situation(t)
-        if situation == "waiting":
-            self.moved_at, self.limits = None, []
+        if situation == "waiting" and self.moved_at is None:
             return None
         self._catch_up(seen)
         found: set[str] = set()
@@ -185,9 +189,13 @@ class Slave:
             case "stopped":
                 if not self.stop_held:
                     self.reference = np.array(seen.joints, dtype=float)
+                    self.opening = seen.opening
                 self._hold()
             case "silent":
                 self._hold()
+            case "waiting":
+                self._hold()
+                self.moved_at = None
             case "clutch open":
                 self.anchored = False
                 self.speed = self._motion.bounded(self.reference, self._motion.braked(self.speed), seen.joints, found)

@@ -319,7 +319,7 @@ def _out_of_range(arm: SerialArm, course: Course, s: np.ndarray, q: np.ndarray) 
 def _weakness(arm: SerialArm, q: np.ndarray) -> tuple[float, str]:
     """How near a position is to a singularity, as the Jacobian's smallest singular value by its largest, and the joint
     that would race there."""
-    reach = max(float(np.abs(arm.links["a"]).sum() + np.abs(arm.links["d"]).sum()), 1e-9)
+    reach = arm.reach
     _, sizes, right = np.linalg.svd(np.array([1.0, 1.0, 1.0, reach, reach, reach])[:, None] * arm.jacobian(q))
     least = min(6, arm.n) - 1
     return float(sizes[least] / sizes[0]), arm.names[int(np.abs(right[least]).argmax())]

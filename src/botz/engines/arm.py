@@ -115,31 +115,38 @@ class ArmEngine(Engine):
         q = np.array(robot.start_joints)
         inertia = arm.inertia(q)
 
-        def lively(springs: np.ndarray) -> float:
-            """How much livelier the joints are together than each alone: the largest eigenvalue of H⁻¹ D."""
-            return float(np.linalg.eigvals(np.linalg.solve(inertia, np.diag(springs))).real.max())
+        def liveliness(springs: np.ndarray) -> tuple[float, float]:
+            """How lively the joints are together against each alone: least and largest eigenvalue of H⁻¹ D."""
+            sizes = np.linalg.eigvals(np.linalg.solve(inertia, np.diag(springs))).real
+            return float(sizes.min()), float(sizes.max())
 
         found = []
         for joint, spec in robot.joints.items():
-            # All joints at their stops together are at most n times as lively as each alone.
-            if spec.range is not None and 2.0 * spec.stop_frequency * arm.n * h > 2.0:
-                most = 1.0 / (arm.n * h)
-                message = f"{spec.stop_frequency:g} rad/s is too fast for steps of {h:g} s; at most {most:.3g} rad/s"
+            if spec.range is not None and 2.0 * spec.stop_frequency * h > 1.0:
+                message = f"{spec.stop_frequency:g} rad/s is too fast for steps of {h:g} s; at most {0.5 / h:.3g} rad/s"
                 found.append(Problem(message, key=f"robots.{name}.joints.{joint}.stop_frequency"))
         steepest = np.array(
             [one.friction.viscous + one.friction.coulomb / one.friction.smoothing for one in robot.joints.values()]
         )
-        if (braked := lively(steepest) * h) > 2.0:
-            worst = int(np.argmax(steepest / np.diag(inertia)))
-            joint, spec = list(robot.joints.items())[worst]
-            message = (
-                f"{spec.friction.smoothing:g} is too sharp for steps of {h:g} s: the joints would tremble instead of "
-                f"resting; about {braked:.2g} times as much, or a shorter time.step"
-            )
-            found.append(Problem(message, key=f"robots.{name}.joints.{joint}.friction.smoothing"))
+        if (braked := liveliness(steepest)[1] * h) > 2.0:
+            joint, spec = list(robot.joints.items())[int(np.argmax(steepest / np.diag(inertia)))]
+            friction, place = spec.friction, f"robots.{name}.joints.{joint}.friction"
+            if friction.viscous > friction.coulomb / friction.smoothing:
+                message = (
+                    f"{friction.viscous:g} is too much for what the joint moves in steps of {h:g} s; at most "
+                    f"{2.0 * friction.viscous / braked:.2g}, or a rotor_inertia, or a shorter time.step"
+                )
+                found.append(Problem(message, key=f"{place}.viscous"))
+            else:
+                message = (
+                    f"{friction.smoothing:g} is too sharp for steps of {h:g} s: the joint would tremble instead of "
+                    f"resting; at least {0.5 * braked * friction.smoothing:.2g}, or a rotor_inertia, or a shorter "
+                    "time.step"
+                )
+                found.append(Problem(message, key=f"{place}.smoothing"))
         if servo.type == "torque" or servo.gains is not None:
             return found
-        together = lively(np.diag(inertia)) if servo.type == "pid" else 1.0
+        slowest, together = liveliness(np.diag(inertia)) if servo.type == "pid" else (1.0, 1.0)
         rate = servo.frequency * max(2.0 * servo.damping, 1.0)
         if rate * together * h > 1.0:
             most = servo.frequency / (rate * together * h)
@@ -149,10 +156,11 @@ class ArmEngine(Engine):
                 f"most {most:.3g} rad/s, or a shorter time.step{other}"
             )
             found.append(Problem(message, key=f"{key}.frequency"))
-        # Routh's condition for s³ + 2ζω s² + ω² s + ω²/T, and for τ s³ + s² + 2ζω s + ω² with a valve's lag τ.
+        # Routh's condition for s³ + λ (2ζω s² + ω² s + ω²/T), λ of the slowest motion, and for
+        # τ s³ + s² + 2ζω s + ω² with a valve's lag τ.
         braking = 2.0 * servo.damping * servo.frequency
-        if servo.integral_time is not None and servo.integral_time * braking <= 1.0:
-            least = 1.0 / braking if braking > 0.0 else float("inf")
+        if servo.integral_time is not None and servo.integral_time * braking * slowest <= 1.0:
+            least = 1.0 / (braking * slowest) if braking > 0.0 else float("inf")
             message = f"{servo.integral_time:g} s lets the error grow; it needs more than {least:.3g} s"
             found.append(Problem(message, key=f"{key}.integral_time"))
         for joint, spec in robot.joints.items():
@@ -173,8 +181,8 @@ class ArmEngine(Engine):
         stiffness, damping = float(self.records.world[3]), world.contact.damping
         cases = layout.touching_cases(self.scenario, self.arms)
         for what, mass, points in cases:
-            if layout.contact_load(stiffness, damping, mass, points, self.dt) > 2.0:
-                most = layout.stiffest(damping, cases, self.dt, 2.0)
+            if layout.contact_load(stiffness, damping, mass, points, self.dt, self.scenario.time.method) > 2.0:
+                most = layout.stiffest(damping, cases, self.dt, 2.0, self.scenario.time.method)
                 message = (
                     f"{stiffness:g} N/m is too stiff for {what} in steps of {self.dt:g} s; at most {most:.2g} N/m, or "
                     "a shorter time.step"
@@ -317,8 +325,9 @@ class ArmEngine(Engine):
         fastest = max(robot.servo.frequency for robot in self.scenario.robots.values())
         stiff = float(self.records.world[3])
         return (
-            f"a step of {self.dt:g} s must be short against the servos ({1.0 / fastest:.2g} s), explicit gains, and "
-            f"contacts of {stiff:.3g} N/m on the lightest object"
+            f"a step of {self.dt:g} s must be short against the servos ({1.0 / fastest:.2g} s), explicit gains, "
+            f"friction of light joints, and contacts of {stiff:.3g} N/m on the lightest object; every joint must move "
+            "inertia"
         )
 
     # --- commands --------------------------------------------------------------------------------------------

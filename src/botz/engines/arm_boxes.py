@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from botz.engines.arm_units import CORNERS, CROSSINGS, PATCH
+from botz.engines.arm_units import PATCH
 from botz.frames import compiled, cross, dot
 from botz.physics.dh import combined
 from botz.physics.penalty import penalty_force
 
-SKIN = 1e-6
-"""How far beside a face a corner may be and still stand on it, as a part of the boxes' size: edges that line up."""
 FLATTER = 0.95
 """A direction of the second box is taken only where the boxes overlap less along it by this factor, so that two that
 are the same to rounding do not take turns."""
@@ -82,21 +80,6 @@ def corner(box, pose, axes, k):  # -> corner k in the world
 
 
 @compiled
-def under_face(box, pose, axes, axis, sign, skin, x, y, z):  # -> depth below this face, ≤ 0 beside or above it
-    lx, ly, lz = local_of(axes, pose, x, y, z)
-    for k in range(3):
-        if k != axis and abs(chosen_of(k, lx, ly, lz)) > half_of(box, k) + skin:
-            return -1.0
-    return half_of(box, axis) - sign * chosen_of(axis, lx, ly, lz)
-
-
-@compiled
-def keep_point(patch, count, slot, x, y, z, depth):
-    patch[count, 0], patch[count, 1], patch[count, 2], patch[count, 3], patch[count, 4] = x, y, z, depth, slot
-    return count + 1
-
-
-@compiled
 def opposite_face(axes, nx, ny, nz):  # -> axis and sign of the face that looks most against n
     axis, sign, least = 0, 1.0, inf
     for k in range(3):
@@ -105,38 +88,6 @@ def opposite_face(axes, nx, ny, nz):  # -> axis and sign of the face that looks 
         if -abs(along) < least:
             least, axis, sign = -abs(along), k, (-1.0 if along > 0.0 else 1.0)
     return axis, sign
-
-
-@compiled
-def crossings(box, pose, axes, axis, sign, other, pose_other, axes_other, face, face_sign, patch, count):
-    """Where the edges of the other's face cross the sides of this one: the corners of the patch that are nobody's."""
-    u, v = (axis + 1) % 3, (axis + 2) % 3
-    hu, hv = half_of(box, u), half_of(box, v)
-    for edge in range(4):
-        # The face's corners in a circle: (−, −), (+, −), (+, +), (−, +) of its two other directions.
-        x0, y0, z0 = local_of(axes, pose, *face_corner(other, pose_other, axes_other, face, face_sign, edge))
-        x1, y1, z1 = local_of(axes, pose, *face_corner(other, pose_other, axes_other, face, face_sign, (edge + 1) % 4))
-        u0, v0, w0 = chosen_of(u, x0, y0, z0), chosen_of(v, x0, y0, z0), chosen_of(axis, x0, y0, z0)
-        u1, v1, w1 = chosen_of(u, x1, y1, z1), chosen_of(v, x1, y1, z1), chosen_of(axis, x1, y1, z1)
-        for side in range(4):
-            if side < 2:
-                limit, start, end, across0, across1, wide = (hu if side else -hu), u0, u1, v0, v1, hv
-            else:
-                limit, start, end, across0, across1, wide = (hv if side == 3 else -hv), v0, v1, u0, u1, hu
-            if (start - limit) * (end - limit) >= 0.0:
-                continue
-            share = (limit - start) / (end - start)
-            if abs(across0 + share * (across1 - across0)) > wide:
-                continue
-            depth = half_of(box, axis) - sign * (w0 + share * (w1 - w0))
-            if depth > 0.0:
-                lx, ly, lz = x0 + share * (x1 - x0), y0 + share * (y1 - y0), z0 + share * (z1 - z0)
-                rx, ry, rz = combined(
-                    axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8], lx, ly, lz
-                )
-                slot = 2 * CORNERS + 4 * edge + side
-                count = keep_point(patch, count, slot, pose[0] + rx, pose[1] + ry, pose[2] + rz, depth)
-    return count
 
 
 @compiled
@@ -178,42 +129,78 @@ def forget(bristles, slot, count):
 
 
 @compiled
+def cut(points, count, rows, axis, limit, sign, label):  # -> count
+    """A polygon cut at one side of a face (Sutherland and Hodgman): what is beyond sign·x = limit goes. Rows are u, v,
+    w and the label of the edge that begins there; a new edge along the side has the side's label."""
+    kept = 0
+    for k in range(count):
+        here, there = points[k], points[(k + 1) % count]
+        before, after = sign * here[axis] - limit, sign * there[axis] - limit
+        if before <= 0.0:
+            for m in range(4):
+                rows[kept, m] = here[m]
+            kept += 1
+        if (before <= 0.0) != (after <= 0.0):
+            share = before / (before - after)
+            for m in range(3):
+                rows[kept, m] = here[m] + share * (there[m] - here[m])
+            rows[kept, 3] = label if before <= 0.0 else here[3]
+            kept += 1
+    for k in range(kept):
+        for m in range(4):
+            points[k, m] = rows[k, m]
+    return kept
+
+
+@compiled
 def patch_points(one, other, pose_one, pose_other, axes_one, axes_other, patch):  # -> count, normal from one to other
-    """The points at which two boxes press on each other: corners of each under the other's face and, where these are
-    too few to stand on, crossings of the faces' edges."""
+    """The patch between two faces: the other's face cut at the sides of this one, seen along its normal. Each corner of
+    it has the share of its two sides in the way around it, so that corners which meet count as one: nothing jumps."""
     dx, dy, dz = pose_other[0] - pose_one[0], pose_other[1] - pose_one[1], pose_other[2] - pose_one[2]
     overlap, whose, axis, sign = face_between(one, other, axes_one, axes_other, dx, dy, dz)
     if overlap <= 0.0:
         return 0, 0.0, 0.0, 1.0
-    nx, ny, nz = part_of(axes_one if whose == 0 else axes_other, axis)
-    nx, ny, nz = sign * nx, sign * ny, sign * nz  # out of the face, towards the other box
-    skin = SKIN * (one.radius + other.radius)
-    count = 0
     if whose == 0:
-        face, face_sign = opposite_face(axes_other, nx, ny, nz)
-        axis_one, sign_one, axis_other, sign_other = axis, sign, face, face_sign
+        box, pose, axes, second, pose_second, axes_second = one, pose_one, axes_one, other, pose_other, axes_other
     else:
-        face, face_sign = opposite_face(axes_one, nx, ny, nz)
-        axis_one, sign_one, axis_other, sign_other = face, face_sign, axis, sign
-    for k in range(CORNERS):
-        x, y, z = corner(other, pose_other, axes_other, k)
-        depth = under_face(one, pose_one, axes_one, axis_one, sign_one, skin, x, y, z)
-        if depth > 0.0:
-            count = keep_point(patch, count, k, x, y, z, depth)
-    for k in range(CORNERS):
-        x, y, z = corner(one, pose_one, axes_one, k)
-        depth = under_face(other, pose_other, axes_other, axis_other, sign_other, skin, x, y, z)
-        if depth > 0.0:
-            count = keep_point(patch, count, CORNERS + k, x, y, z, depth)
-    if count < 3:
-        if whose == 0:
-            count = crossings(
-                one, pose_one, axes_one, axis, sign, other, pose_other, axes_other, face, face_sign, patch, count
-            )
-        else:
-            count = crossings(
-                other, pose_other, axes_other, axis, sign, one, pose_one, axes_one, face, face_sign, patch, count
-            )
+        box, pose, axes, second, pose_second, axes_second = other, pose_other, axes_other, one, pose_one, axes_one
+    nx, ny, nz = part_of(axes, axis)
+    nx, ny, nz = sign * nx, sign * ny, sign * nz  # out of the face, towards the other box
+    face, face_sign = opposite_face(axes_second, nx, ny, nz)
+    u, v = (axis + 1) % 3, (axis + 2) % 3
+    points, rows = patch[:12], patch[12:24]
+    for k in range(4):
+        x, y, z = local_of(axes, pose, *face_corner(second, pose_second, axes_second, face, face_sign, k))
+        points[k, 0], points[k, 1], points[k, 2] = (
+            chosen_of(u, x, y, z),
+            chosen_of(v, x, y, z),
+            chosen_of(axis, x, y, z),
+        )
+        points[k, 3] = k
+    count = cut(points, 4, rows, 0, half_of(box, u), 1.0, 4)
+    count = cut(points, count, rows, 0, half_of(box, u), -1.0, 5)
+    count = cut(points, count, rows, 1, half_of(box, v), 1.0, 6)
+    count = cut(points, count, rows, 1, half_of(box, v), -1.0, 7)
+    around = 0.0
+    for k in range(count):
+        here, there = points[k], points[(k + 1) % count]
+        rows[k, 0] = sqrt((there[0] - here[0]) ** 2 + (there[1] - here[1]) ** 2)
+        around += rows[k, 0]
+    ux, uy, uz = part_of(axes, u)
+    vx, vy, vz = part_of(axes, v)
+    ax, ay, az = part_of(axes, axis)
+    for k in range(count):
+        last = (k - 1) % count
+        rows[k, 1] = 2.0 * (rows[last, 0] + rows[k, 0]) / around if around > 0.0 else 4.0 / count
+        before, after = int(points[last, 3]), int(points[k, 3])
+        rows[k, 2] = 8 * min(before, after) + max(before, after)
+    for k in range(count):
+        a, b, w = points[k, 0], points[k, 1], points[k, 2]
+        rx, ry, rz = combined(ux, uy, uz, vx, vy, vz, ax, ay, az, a, b, w)
+        points[k, 0], points[k, 1], points[k, 2] = pose[0] + rx, pose[1] + ry, pose[2] + rz
+        points[k, 3] = half_of(box, axis) - sign * w
+        points[k, 4] = rows[k, 2]
+        points[k, 5] = rows[k, 1]
     if whose == 1:
         nx, ny, nz = -nx, -ny, -nz
     return count, nx, ny, nz
@@ -222,15 +209,17 @@ def patch_points(one, other, pose_one, pose_other, axes_one, axes_other, patch):
 @compiled
 def press_boxes(one, other, pose_one, pose_other, axes_one, axes_other, stiffness, damping, dt, patch, bristles, slot,
                 load_one, load_other):  # fmt: skip
-    """Forces between two boxes. However many points a patch has, it is no stiffer than four."""
+    """Forces between two boxes. However many points a patch has, it is as stiff as four."""
     count, nx, ny, nz = patch_points(one, other, pose_one, pose_other, axes_one, axes_other, patch)
-    share = 4.0 / count if count > 4 else 1.0
     friction = sqrt(one.friction * other.friction)
     if dt > 0.0:
-        for k in range(2 * CORNERS + CROSSINGS):
+        for k in range(PATCH):
             patch[PATCH + k, 0] = 0.0
     for p in range(count):
         x, y, z, depth, own = patch[p, 0], patch[p, 1], patch[p, 2], patch[p, 3], int(patch[p, 4])
+        share = patch[p, 5]
+        if depth <= 0.0:
+            continue
         vx, vy, vz = velocity_at(other, pose_other, axes_other, x, y, z)
         ux, uy, uz = velocity_at(one, pose_one, axes_one, x, y, z)
         bristle = bristles[slot + own]
@@ -244,6 +233,6 @@ def press_boxes(one, other, pose_one, pose_other, axes_one, axes_other, stiffnes
         load_at(load_other, pose_other, x, y, z, fx, fy, fz)
         load_at(load_one, pose_one, x, y, z, -fx, -fy, -fz)
     if dt > 0.0:
-        for k in range(2 * CORNERS + CROSSINGS):
+        for k in range(PATCH):
             if patch[PATCH + k, 0] == 0.0:
                 forget(bristles, slot + k, 1)

@@ -92,8 +92,7 @@ def tool_jacobians(arm, links, q, scratch, frames, jacobians):
 
 @compiled
 def add_outside(arm, links, q, qd, wrench, use_wrench, scratch, frames, torque, sign):
-    """Torques of water and of the wrench on the tool (force and moment in the world's axes), times `sign`; returns
-    whether there were any."""
+    """Torques of water and of the wrench on the tool (force and moment in the world's axes), times `sign`."""
     if not use_wrench and arm.density == 0.0:
         return
     n = len(links)

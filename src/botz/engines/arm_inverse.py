@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -57,8 +57,11 @@ class Solutions:
     singular: tuple[str, ...]
     """Where the pose is singular: a free joint was set where the cost is least."""
 
-    def __bool__(self) -> bool:
-        return len(self.joints) > 0
+    def __len__(self) -> int:
+        return len(self.joints)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(self.joints)
 
     @property
     def best(self) -> np.ndarray:
@@ -104,12 +107,6 @@ class SolutionsOfMany(Sequence[Solutions]):
         return (self[k] for k in range(len(self)))
 
 
-class Solver(Protocol):
-    kind: Kind
-
-    def __call__(self, arm: SerialArm, poses: Any, *, wanted: Any, weights: Any, limits: bool) -> SolutionsOfMany: ...
-
-
 def solver_of(links: np.ndarray) -> CompiledSolver:
     """Closed form where the geometry is that of the Titan IV or where the last three axes meet; else numeric."""
     if fits_titan4(links):
@@ -153,16 +150,12 @@ def checked_poses(poses: Any) -> np.ndarray:
     """(N, 4, 4), finite, and with axes that are orthogonal and right-handed."""
     found = compiled_kind(poses)
     if found.ndim != 3 or found.shape[1:] != (4, 4):
-        raise InputError(Problem(f"poses are (N, 4, 4) arrays, one pose (4, 4); not {found.shape}", key="pose"))
-    turns = found[:, :3, :3]
-    off = np.abs(np.swapaxes(turns, 1, 2) @ turns - np.eye(3)).max(axis=(1, 2))
-    with np.errstate(invalid="ignore"):
-        bad = ~np.isfinite(found).all(axis=(1, 2)) | ~(off < 1e-6) | ~(np.linalg.det(turns) > 0)
-    if bad.any():
-        k = int(np.flatnonzero(bad)[0])
+        raise InputError(Problem(f"many poses are an array (N, 4, 4), not {found.shape}", key="pose"))
+    if (k := calls.first_bad_pose(found)) >= 0:
         which = f" number {k}" if len(found) > 1 else ""
         message = (
-            f"the pose{which} has no rotation in its upper left 3 × 3; its columns are unit vectors at right angles"
+            f"the pose{which} is none: the columns of its upper left 3 × 3 are unit vectors at right angles, its last "
+            "row is 0, 0, 0, 1"
         )
         raise InputError(Problem(message, key="pose"))
     return found

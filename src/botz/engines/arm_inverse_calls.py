@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from numba import njit
 
-from botz.frames import UNCOUNTED
+from botz.frames import UNCOUNTED, cross
 from botz.physics.dh import flange_target
 from botz.physics.ik_choice import chosen
 from botz.physics.numeric_ik import numeric_solutions
@@ -12,6 +14,23 @@ from botz.physics.titan4_ik import titan4_solutions
 from botz.physics.wrist_ik import wrist_solutions
 
 entry = njit(cache=True, error_model="numpy", **UNCOUNTED)
+
+
+@entry
+def first_bad_pose(poses):
+    """Number of the first that is no pose; −1: all are. Six digits of a rotation are enough."""
+    for k in range(len(poses)):
+        t = poses[k]
+        worst = abs(t[3, 0]) + abs(t[3, 1]) + abs(t[3, 2]) + abs(t[3, 3] - 1.0)
+        for i in range(3):
+            for j in range(3):
+                along = t[0, i] * t[0, j] + t[1, i] * t[1, j] + t[2, i] * t[2, j]
+                worst = max(worst, abs(along - (1.0 if i == j else 0.0)))
+        x, y, z = cross(t[0, 0], t[1, 0], t[2, 0], t[0, 1], t[1, 1], t[2, 1])
+        turned = x * t[0, 2] + y * t[1, 2] + z * t[2, 2]
+        if not (worst < 1e-6 and turned > 0.0 and abs(t[0, 3]) + abs(t[1, 3]) + abs(t[2, 3]) < inf):
+            return k
+    return -1
 
 
 @entry

@@ -20,24 +20,44 @@ from botz.physics.newton_euler import newton_euler
 RK4, SEMI_IMPLICIT = 0, 1
 START, START_SPEED, ACCELERATION, WAY, GAIN, TORQUE, ZERO, LOAD = range(8)
 """Rows of `stages`."""
+STOP_EDGE = 1e-9
+"""A stop is felt from here on before the end of the range, so that a joint pressed on it rests there and does not fall
+back and forth by rounding [rad, m]."""
+STOP_TURNS = 8
+"""How often joints that are at their stops together look at each other's pushes."""
 
 
 @compiled
-def push_from_stops(links, joints, q, qd, scratch, room, alone, torque):
-    """Joints beyond their ranges are pushed back, never pulled, with I (ω² δ + 2 ω δ̇): I = 1/(H⁻¹)_kk is what the joint
-    finds in this position with all others free, so that a stop is as fast and as well damped in every one."""
+def hold_at_stops(links, joints, q, qd, scratch, room, column, acceleration):
+    """A joint beyond its range is brought back to it as δ̈ = −ω² δ − 2 ω δ̇, whatever pushes it and however much hangs on
+    it: its stop gives the torque that this takes, and never pulls. Joints that are at their stops together take turns.
+
+    H⁻¹ e_i is what a torque at joint i does to all of them.
+    """
     n = len(links)
+    pushes = room[n]
+    active = 0
     for i in range(n):
-        beyond = q[i] - links[i].upper if q[i] > links[i].upper else links[i].lower - q[i]
-        if not beyond > 0.0:
-            continue
-        side = 1.0 if q[i] > links[i].upper else -1.0
-        inertia_matrix(links, scratch, room)
-        for k in range(n):
-            alone[k] = 1.0 if k == i else 0.0
-        if solve_symmetric(room, alone[:n]):
-            push = joints[i].stop * (joints[i].stop * beyond + 2.0 * side * qd[i]) / alone[i]
-            torque[i] -= side * max(push, 0.0)
+        pushes[i] = 0.0
+        active += 1 if q[i] > links[i].upper - STOP_EDGE or q[i] < links[i].lower + STOP_EDGE else 0
+    if active == 0:
+        return
+    for _ in range(1 if active == 1 else STOP_TURNS):
+        for i in range(n):
+            above, below = q[i] - links[i].upper, links[i].lower - q[i]
+            if not (above > -STOP_EDGE or below > -STOP_EDGE):
+                continue
+            side, beyond = (1.0, above) if above > -STOP_EDGE else (-1.0, below)
+            inertia_matrix(links, scratch, room)
+            for k in range(n):
+                column[k] = 1.0 if k == i else 0.0
+            solve_symmetric(room, column[:n])
+            rate = joints[i].stop
+            missing = side * acceleration[i] + rate * (rate * beyond + 2.0 * side * qd[i])
+            push = max(pushes[i] + missing / column[i], 0.0)
+            for k in range(n):
+                acceleration[k] -= side * (push - pushes[i]) * column[k]
+            pushes[i] = push
 
 
 @compiled
@@ -51,13 +71,12 @@ def arm_accelerations(
     # out; -> next place among the bristles
     bristles, slot, loads, acceleration,
 ):  # fmt: skip
-    """q̈ of one arm under the torques held in this step, friction, stops, water and contact."""
+    """q̈ of one arm under the torques held in this step, friction, water, contact and its stops."""
     set_joints(links, q, scratch)
     newton_euler(links, arm.gx, arm.gy, arm.gz, qd, zero, scratch, load)
     for i in range(len(links)):
         resisting = load[i] + friction_torque(links[i], qd[i])
         acceleration[i] = held[i] - resisting
-    push_from_stops(links, joints, q, qd, scratch, room, load, acceleration)
     if unit.touches or arm.density != 0.0:
         chain_frames(links, scratch, frames)
         tool_frame(arm, frames[len(links) - 1], frames[len(links)])
@@ -74,6 +93,8 @@ def arm_accelerations(
         inertia_by_columns(links, load, zero, scratch, room)
     if not solve_symmetric(room, acceleration):
         acceleration[0] = nan  # joints that move nothing: the run ends here, and says so
+        return slot
+    hold_at_stops(links, joints, q, qd, scratch, room, load, acceleration)
     return slot
 
 
@@ -196,6 +217,8 @@ def advance_arms(
         s, e = units[u].start, units[u].start + units[u].n
         take_reference(units[u], joints[s:e], links[s:e], q[s:e], inputs)
     for k in range(n):
+        # Servos look at what is held as it is now, not as it was at some stage of the last step.
+        turn_boxes(poses, int(world[4]), axes)
         for u in range(len(units)):
             unit = units[u]
             s, e = unit.start, unit.start + unit.n

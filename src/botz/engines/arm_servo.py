@@ -5,10 +5,13 @@ from __future__ import annotations
 from math import isnan
 
 from botz.engines.arm_contacts import world_to_base
-from botz.engines.arm_units import COMPUTED, PAD_SHARE, PID, TORQUE
+from botz.engines.arm_units import COMPUTED, PAD_POINTS, PAD_SHARE, PID, TORQUE
 from botz.frames import compiled, dot
 from botz.physics.dh import add_force, add_water, chain_frames, friction_torque, set_joints, tool_frame
 from botz.physics.newton_euler import newton_euler
+
+DEEPEST = 0.008
+"""How far pads sink into what they hold at most, so that they do not close through it [m]."""
 
 
 @compiled
@@ -150,7 +153,7 @@ def servo_torques(
     if arm.density != 0.0:
         for i in range(n):
             torque[i] = -torque[i]
-        add_water(arm, model, frames, qd, scratch, torque)
+        add_water(arm, model, frames, qd if unit.servo == COMPUTED else zero, scratch, torque)
         if unit.held != 0.0 and unit.knows:
             add_lift(arm, links, frames, boxes[int(unit.held) - 1], poses[int(unit.held) - 1], torque)
         for i in range(n):
@@ -195,6 +198,8 @@ def move_jaws(unit, stiffness, inputs, dt):
         rate = min(way / dt, unit.jaw_speed)
     else:
         k, c = PAD_SHARE * unit.grip * stiffness, PAD_SHARE * unit.grip * unit.damper
+        # Pads that are soft for the sake of a light object press no harder than what they can bear.
+        limit = min(limit, PAD_SHARE * PAD_POINTS * stiffness * DEEPEST)
         still = unit.pressed + 0.5 * c * unit.jaw_rate
         closing = unit.jaw_speed
         if unit.grip > 0.0:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -36,10 +37,14 @@ class SerialArm:
         robot: Arm,
         *,
         gravity: Sequence[float] = GRAVITY,
-        water: Water | None = None,
+        water: Water | Mapping[str, Any] | None = None,
         payload: bool = True,
         scale: float = 1.0,
     ):
+        if len(gravity) != 3 or not np.isfinite(np.asarray(gravity, dtype=float)).all():
+            raise InputError(Problem(f"needs three finite numbers [m/s²], not {gravity!r}", key="gravity"))
+        if water is not None and not isinstance(water, Water):
+            water = Water.model_validate(water)
         self.robot = robot
         self.names = tuple(robot.joints)
         self.n = len(self.names)
@@ -60,14 +65,19 @@ class SerialArm:
         """How poses are solved for joints: in closed form, by the wrist that its axes form, or numerically."""
 
     @classmethod
-    def of(cls, name: str, **options: Any) -> SerialArm:
+    def of(cls, name: str | Path, **options: Any) -> SerialArm:
         """An arm of the library by its name, or of a robot file."""
         from botz.scenario.load import load_robot
 
+        if not isinstance(name, str | Path):
+            raise InputError(Problem(f"needs the name of a robot or the path of its file, not {name!r}"))
         robot = load_robot(name).spec
         if not isinstance(robot, Arm):
             raise InputError(Problem(f"{name!r} is a robot of engine {getattr(robot, 'engine', '')!r}, not an arm"))
         return cls(robot, **options)
+
+    def __repr__(self) -> str:
+        return f"<SerialArm: {', '.join(self.names)}; inverse kinematics: {self.solver.kind}>"
 
     @cached_property
     def middle(self) -> np.ndarray:
@@ -148,9 +158,11 @@ class SerialArm:
         ranges; each joint's squared difference counts by its weight. Angles are continued past ±180° where the range
         allows. `limits=False` leaves the ranges out of it.
         """
-        return self.inverse_many(
-            self._numbers(pose, "pose")[None], present=present, cost=cost, weights=weights, limits=limits
-        )[0]
+        found = self._numbers(pose, "pose")
+        if found.shape != (4, 4):
+            more = "; inverse_many takes many" if found.ndim == 3 else ""
+            raise InputError(Problem(f"needs a pose (4, 4), not {found.shape}{more}", key="pose"))
+        return self.inverse_many(found[None], present=present, cost=cost, weights=weights, limits=limits)[0]
 
     def inverse_many(
         self, poses: Any, *, present: Any = None, cost: Cost = "nearest", weights: Any = None, limits: bool = True
@@ -253,9 +265,14 @@ class SerialArm:
 
     def _numbers(self, values: Any, name: str) -> np.ndarray:
         try:
-            return np.ascontiguousarray(values, dtype=float)
+            if values is None:
+                raise TypeError
+            found = np.ascontiguousarray(values, dtype=float)
         except (TypeError, ValueError):
             raise InputError(Problem(f"needs numbers, not {values!r}", key=name)) from None
+        if not np.isfinite(found).all():
+            raise InputError(Problem("needs finite numbers; some are NaN or infinite", key=name))
+        return found
 
     def _wrenches(self, wrench: Any, count: int) -> np.ndarray:
         if wrench is None:

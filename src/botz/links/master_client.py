@@ -17,18 +17,16 @@ import secrets
 import select
 import socket
 import time
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from botz.control.teleop_master import MasterEnd
+from botz.control.teleop_master import Hands, MasterEnd
 from botz.control.teleop_messages import LARGEST_NUMBER
 from botz.errors import BotzError, InputError, Problem
 
 HELLO_PERIOD = 0.25
 """Between two hellos [s]."""
 FORGOTTEN = 3.0
-"""Silence of the slave after which a master asks for another session [s], or `timeout` and the way there and back if
-these are longer."""
+"""Silence of the slave after which a master asks for another session, at the least [s]."""
 LARGEST_PACKET = 1 << 16
 PACKETS_A_TURN = 256
 
@@ -57,6 +55,12 @@ class Master:
         self._began = time.perf_counter()
         self._next_hello = self._began
         self._heard = self._began
+        self._asked: float | None = None
+        """When the first hello for this session went out."""
+        self._way = 0.0
+        """There and back at the most, as far as is known [s]."""
+        self._measured = False
+        """`_way` is from feedback; until then it is the time to the greeting, with all hellos that were lost."""
         self.round_trip: float | None = None
         """From a message to the feedback that knows of it, the time at the slave left out [s]."""
         self.sent = 0
@@ -101,38 +105,33 @@ class Master:
         return self._end.refusal
 
     @property
+    def reason(self) -> str:
+        """The same for programs: `unknown_session` or `busy`."""
+        return self._end.reason
+
+    @property
+    def patience(self) -> float:
+        """Silence after which it asks for another session [s]: longer than an answer can take on this line."""
+        timeout = float(self.greeting.get("timeout", 0.0))
+        return max(FORGOTTEN, 2.0 * timeout, 2.0 * self._way + timeout)
+
+    @property
     def time(self) -> float:
         """The master's own clock, from 0 [s]."""
         return time.perf_counter() - self._began
 
     # --- what it does ----------------------------------------------------------------------------------------
 
-    def send(
-        self,
-        *,
-        joints: Sequence[float] | None = None,
-        twist: Sequence[float] | None = None,
-        clutch: bool = True,
-        stop: bool = False,
-        reset: bool = False,
-        release: bool = False,
-        opening: float | None = None,
-    ) -> bool:
+    def send(self, **what: Unpack[Hands]) -> bool:
         """Say what the master's hands do; False where there is no session at the moment. Call it at a steady rate, 20
         to 200 times a second: silence makes the slave hold its place."""
         now = time.perf_counter()
-        forgotten = max(FORGOTTEN, 2.0 * float(self.greeting.get("timeout", 0.0)))
-        if self._end.session and now - self._heard > forgotten:
+        if self._end.session and now - self._heard > self.patience:
             self._forget(now)
         if not self._end.session:
             self._ask(now)
             return False
-        self._transmit(
-            self._end.drive(
-                self.time, joints=joints, twist=twist, clutch=clutch, stop=stop, reset=reset, release=release,
-                opening=opening,
-            )
-        )  # fmt: skip
+        self._transmit(self._end.drive(self.time, **what))
         self.sent += 1
         return True
 
@@ -151,6 +150,7 @@ class Master:
             match self._end.take(data):
                 case "greeting":
                     self._heard = time.perf_counter()
+                    self._way, self._measured = self._heard - (self._asked or self._heard), False
                 case "feedback":
                     new = True
                     self.received += 1
@@ -158,7 +158,7 @@ class Master:
                     self._note_round_trip()
                 case "refused":
                     self._heard = time.perf_counter()
-                    if "unknown" in self._end.refusal:
+                    if self._end.reason == "unknown_session":
                         self._forget(self._heard)
         return new
 
@@ -177,11 +177,14 @@ class Master:
     def _ask(self, now: float) -> None:
         if now >= self._next_hello:
             self._next_hello = now + HELLO_PERIOD
+            if self._asked is None:
+                self._asked = now
             self._transmit(self._end.hello())
 
     def _forget(self, now: float) -> None:
         self._end.begin_again(secrets.randbelow(LARGEST_NUMBER))
         self._next_hello = self._heard = now
+        self._asked = None
 
     def _note_round_trip(self) -> None:
         feedback = self._end.feedback
@@ -189,6 +192,9 @@ class Master:
             self.round_trip = max(0.0, self.time - float(feedback["accepted_time"]) - float(feedback["age"]))
         except (KeyError, TypeError, ValueError):
             self.round_trip = None
+            return
+        self._way = max(self._way, self.round_trip) if self._measured else self.round_trip
+        self._measured = True
 
     def _transmit(self, text: str) -> None:
         try:

@@ -6,7 +6,6 @@ ignored is counted and logged at most once a second.
 
 from __future__ import annotations
 
-import errno
 import logging
 import math
 import socket
@@ -14,8 +13,8 @@ import time
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from botz.errors import BotzError, InputError, Problem
-from botz.scenario.links import host_and_port
+from botz.errors import BotzError
+from botz.links.udp_port import NOBODY, Address, bound, packets
 from botz.sim.attached import AttachedRun
 
 PACKETS_A_TURN = 256
@@ -104,30 +103,16 @@ class TeamLink(ABC):
         self._run = run
         self.players = players(run)
         self._longest = max(SMALLEST_LIMIT, BYTES_A_ROBOT * len(self.players))
-        self._socket = self._bound(listen)
+        self._socket = bound(listen, f"links.{self.kind}.listen")
         host, port = self._socket.getsockname()
         self.address = f"{host}:{port}"
         """Where it really listens."""
         self._complaints = Complaints(f"{self.kind} link at {self.address}", REASONS + reasons)
         self._received = 0
         self._passed_on = 0
-        self._sender: tuple[str, int] = ("", 0)
+        self._sender: Address = NOBODY
         self._commands: dict[str, dict[str, float]] = {}
         """The newest command of each robot in this turn: the physics would see no other."""
-
-    def _bound(self, listen: str) -> socket.socket:
-        opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        try:
-            if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # without it, on Windows, another program may take the port over
-                opened.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-            opened.setblocking(False)
-            opened.bind(host_and_port(listen))
-        except OSError as error:
-            opened.close()
-            remedy = "choose an address of this machine and a free port; port 0 takes any"
-            problem = f"cannot listen at {listen} ({error.strerror or error}); {remedy}"
-            raise InputError(Problem(problem, key=f"links.{self.kind}.listen")) from error
-        return opened
 
     @property
     def sockets(self) -> list[socket.socket]:
@@ -139,31 +124,21 @@ class TeamLink(ABC):
 
     def receive(self) -> None:
         """Take what has arrived, up to the bounds of a turn; more is left for the next."""
-        until = time.perf_counter() + SECONDS_A_TURN
-        for _ in range(PACKETS_A_TURN):
-            if not self._receive_one() or time.perf_counter() >= until:
+        for packet in packets(
+            self._socket, longest=self._longest, most=PACKETS_A_TURN, seconds=SECONDS_A_TURN, clock=time.perf_counter
+        ):
+            if isinstance(packet, OSError):
+                self._complaints.add("unread", "%s", packet)
                 break
+            data, self._sender = packet
+            self._received += 1
+            if data is None:
+                self.ignore("too_long", "more than %d bytes", self._longest)
+            else:
+                self.take(data)
         for name, command in self._commands.items():
             self._pass_on(name, command)
         self._commands.clear()
-
-    def _receive_one(self) -> bool:
-        """Take one packet; False where there is none."""
-        try:
-            data, self._sender = self._socket.recvfrom(self._longest + 1)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            if error.errno != errno.EMSGSIZE:  # the interface went away, or the like
-                self._complaints.add("unread", "%s", error)
-                return False
-            data = bytes(self._longest + 1)  # Windows raises it where others cut the packet off
-        self._received += 1
-        if len(data) > self._longest:
-            self.ignore("too_long", "more than %d bytes", self._longest)
-        else:
-            self.take(data)
-        return True
 
     @abstractmethod
     def take(self, data: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import secrets
 import socket
 import time
@@ -11,13 +10,14 @@ from math import inf
 import numpy as np
 
 from botz.control.teleop_line import DelayLine
+from botz.control.teleop_messages import NO_CHECKSUM, checksum_fits
 from botz.control.teleop_slave import Seen, Slave
 from botz.engines.serial_arm import SerialArm
 from botz.errors import BotzError, InputError, Problem
 from botz.links.team_link import PACKETS_A_TURN, SECONDS_A_TURN, Complaints
+from botz.links.udp_port import NOBODY, Address, bound, packets
 from botz.scenario.arm import PlacedArm
 from botz.scenario.links import TeleoperationLink as Settings
-from botz.scenario.links import host_and_port
 from botz.scenario.names import closest
 from botz.sim.attached import AttachedRun
 
@@ -25,12 +25,12 @@ PERIOD = 0.01
 """Between two commands to the arm [s]."""
 LONGEST_PACKET = 2048
 """Bytes: a message for an arm of 32 joints has half of it."""
-REASONS = ("malformed", "unknown_session", "old", "late", "busy", "too_long", "refused", "unread", "unsent")
+REASONS = (
+    "malformed", "unknown_session", "old", "late", "busy", "too_often", "too_long", "refused", "unread", "unsent"
+)  # fmt: skip
 """Why something was ignored: it could not be read or its checksum did not fit; its session is over or never was; its
-number came before; it was underway too long; another master drives; it was too long; the run would not take it; the
-system could not hand it over, or not send it."""
-
-Address = tuple[str, int]
+number came before; it was underway too long; another master drives; too many said hello in this second; it was too
+long; the run would not take it; the system could not hand it over, or not send it."""
 
 
 class TeleoperationLink:
@@ -54,7 +54,7 @@ class TeleoperationLink:
         self._opening = run.channels.slice_of(f"{self.arm}/gripper/opening") if arm.robot.gripper is not None else None
         rng = np.random.default_rng()
         self._to_slave, self._to_master = DelayLine(settings.line, rng), DelayLine(settings.line, rng)
-        self._socket = self._bound(settings.listen)
+        self._socket = bound(settings.listen, f"links.{self.kind}.listen")
         host, port = self._socket.getsockname()
         self.address = f"{host}:{port}"
         """Where it really listens."""
@@ -64,20 +64,6 @@ class TeleoperationLink:
         """Who drives, or drove last."""
         self._next_command = inf
         self._told_silence = True
-
-    def _bound(self, listen: str) -> socket.socket:
-        opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        try:
-            if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # without it, on Windows, another program may take the port over
-                opened.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-            opened.setblocking(False)
-            opened.bind(host_and_port(listen))
-        except OSError as error:
-            opened.close()
-            remedy = "choose an address of this machine and a free port; port 0 takes any"
-            problem = f"cannot listen at {listen} ({error.strerror or error}); {remedy}"
-            raise InputError(Problem(problem, key=f"links.{self.kind}.listen")) from error
-        return opened
 
     @property
     def sockets(self) -> list[socket.socket]:
@@ -89,32 +75,22 @@ class TeleoperationLink:
     # --- in --------------------------------------------------------------------------------------------------
 
     def receive(self) -> None:
-        """Take what has arrived, up to the bounds of a turn; more is left for the next."""
-        until = time.perf_counter() + SECONDS_A_TURN
-        for _ in range(PACKETS_A_TURN):
-            if not self._receive_one() or time.perf_counter() >= until:
+        """Put what has arrived into the line, up to the bounds of a turn; more is left for the next."""
+        for packet in packets(
+            self._socket, longest=LONGEST_PACKET, most=PACKETS_A_TURN, seconds=SECONDS_A_TURN, clock=time.perf_counter
+        ):
+            if isinstance(packet, OSError):
+                self._complaints.add("unread", "%s", packet)
                 break
+            data, sender = packet
+            self._counts["received"] += 1
+            if data is None:
+                self._ignore("too_long", f"more than {LONGEST_PACKET} bytes", sender)
+            elif not checksum_fits(data):  # before it takes a place in the line
+                self._ignore("malformed", NO_CHECKSUM, sender)
+            else:
+                self._to_slave.put((data, sender), time.perf_counter())
         self._listen(time.perf_counter())
-
-    def _receive_one(self) -> bool:
-        """Put one packet into the line; False where there is none."""
-        try:
-            data, sender = self._socket.recvfrom(LONGEST_PACKET + 1)
-        except BlockingIOError:
-            return False
-        except ConnectionResetError:
-            return True  # Windows tells here that somebody to whom something was sent has gone
-        except OSError as error:
-            if error.errno != errno.EMSGSIZE:  # the interface went away, or the like
-                self._complaints.add("unread", "%s", error)
-                return False
-            data, sender = bytes(LONGEST_PACKET + 1), ("", 0)  # Windows raises it where others cut the packet off
-        self._counts["received"] += 1
-        if len(data) > LONGEST_PACKET:
-            self._ignore("too_long", f"more than {LONGEST_PACKET} bytes", sender)
-        else:
-            self._to_slave.put((data, sender), time.perf_counter())
-        return True
 
     def _listen(self, now: float) -> None:
         """Have the slave understand what has come through the line; the master hears the newest state once a turn."""
@@ -168,7 +144,7 @@ class TeleoperationLink:
             self._counts["passed_on"] += 1
         except BotzError as error:
             if not self._run.finished:
-                self._ignore("refused", str(error), self._master or ("", 0))
+                self._ignore("refused", str(error), self._master or NOBODY)
 
     def _tell(self, now: float) -> None:
         seen = self._seen()

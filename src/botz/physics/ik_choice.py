@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import ceil, floor, pi
+from math import pi
+
+import numpy as np
 
 from botz.frames import compiled, inlined
 from botz.physics.dh import REVOLUTE
@@ -22,27 +24,28 @@ SLACK = 1e-9
 
 TURN = 2.0 * pi
 TURNS = 1.0 / TURN
+# Turns are counted by np.floor, which stays a float; math.floor would go to an integer and back each time.
 
 
 @inlined
 def nearest_turn(link, value, wanted):
     """The angle of this direction that is nearest to `wanted`."""
-    return value + TURN * floor((wanted - value) * TURNS + 0.5) if link.kind == REVOLUTE else value
+    return value + TURN * np.floor((wanted - value) * TURNS + 0.5) if link.kind == REVOLUTE else value
 
 
-@compiled
+@inlined
 def continued(link, value, wanted):
     """The angle of this direction that is nearest to `wanted` within the joint's range, turns of 2π apart; where none
     is inside, the one nearest to `wanted`."""
     if link.kind != REVOLUTE:
         return value
-    best = nearest_turn(link, value, wanted)
-    if best > link.upper + SLACK:
-        lower = value + TURN * floor((link.upper + SLACK - value) * TURNS)
-        best = lower if lower >= link.lower - SLACK else best
-    elif best < link.lower - SLACK:
-        higher = value + TURN * ceil((link.lower - SLACK - value) * TURNS)
-        best = higher if higher <= link.upper + SLACK else best
+    best, low, high = nearest_turn(link, value, wanted), link.lower - SLACK, link.upper + SLACK
+    if best > high:
+        lower = value + TURN * np.floor((high - value) * TURNS)
+        best = lower if lower >= low else best
+    elif best < low:
+        higher = value + TURN * np.ceil((low - value) * TURNS)
+        best = higher if higher <= high else best
     return best
 
 
@@ -57,8 +60,8 @@ def same(links, one, other):
     """Whether two joint vectors are one, but for whole turns."""
     for i in range(len(links)):
         apart = abs(one[i] - other[i])
-        if links[i].kind == REVOLUTE:
-            apart = abs(apart - TURN * floor(apart * TURNS + 0.5))
+        if apart > TURN - SAME and links[i].kind == REVOLUTE:
+            apart = abs(apart - TURN * np.floor(apart * TURNS + 0.5))
         if apart >= SAME:
             return False
     return True
@@ -90,6 +93,13 @@ def swap_rows(joints, branch, cost, i, j):
 
 
 @compiled
+def copy_row(joints, branch, cost, i, j):
+    for m in range(joints.shape[1]):
+        joints[j, m] = joints[i, m]
+    branch[j], cost[j] = branch[i], cost[i]
+
+
+@compiled
 def chosen(links, wanted, weights, limits, count, status, joints, branch, cost):  # -> count, status
     """Continue the angles; leave out what is there twice and, where `limits`, what is outside the ranges; cheapest
     first. What lies beyond the returned count is 0."""
@@ -109,10 +119,10 @@ def chosen(links, wanted, weights, limits, count, status, joints, branch, cost):
         if twice >= 0:
             # The same but for rounding: the cheaper one stays.
             if cost[k] < cost[twice]:
-                swap_rows(joints, branch, cost, k, twice)
+                copy_row(joints, branch, cost, k, twice)
             continue
         if k != kept:
-            swap_rows(joints, branch, cost, k, kept)
+            copy_row(joints, branch, cost, k, kept)
         kept += 1
     for k in range(kept - 1):
         least = k

@@ -44,9 +44,9 @@ def cos_sin(x):  # -> cosine, sine
     """Both of any angle: x = k π/2 + r with |r| ≤ π/4, π/2 in three parts so that r is exact to rounding; there by
     Taylor's polynomials of degree 15 and 16, whose next terms are below 1e-16. Beyond a million quarter turns by
     libm."""
-    k = floor(x * 0.6366197723675814 + 0.5)
-    if not abs(k) < 1e6:
+    if not abs(x) < 1.57e6:
         return cos(x), sin(x)
+    k = floor(x * 0.6366197723675814 + 0.5)
     r = ((x - k * 1.5707963267341256) - k * 6.077100506303966e-11) - k * 2.0222662487959506e-21
     z = r * r
     z2 = z * z

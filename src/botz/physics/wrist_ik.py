@@ -4,26 +4,29 @@ The point, the wrist's centre, depends on the first three joints alone: up to fo
 each of them the last three joints turn the tool in two ways (physics/wrist_angles.py). Where the centre lies on the
 axis of joint 1 or 2, that joint is free and set where the cost is least (physics/freed_joint.py); where it lies on
 both, joint 2 is, with joint 1 as near to the angle wanted as its range allows. Where axes 4 and 6 coincide, their
-joints share the turn they make together.
+joints share the turn they make together. The usual arms, far from all that, take a shorter way (`regular`).
 """
 
 from __future__ import annotations
 
-from math import pi
+from math import pi, sqrt
 
 import numpy as np
 
-from botz.frames import compiled
+from botz.frames import compiled, inlined
 from botz.physics.dh import REVOLUTE
 from botz.physics.freed_joint import add_freed
-from botz.physics.ik_choice import FREE_SHOULDER, OUT_OF_REACH, SOLVED
+from botz.physics.ik_choice import BACKWARD, ELBOW_DOWN, FLIPPED, FREE_SHOULDER, OUT_OF_REACH, SOLVED
 from botz.physics.pieper import FIRST_ROW, FREE_1, FREE_2, arm_positions, on_second_axis, polished, wrist_frame
+from botz.physics.polynomials import HALF_PI, atan_of
 from botz.physics.wrist_angles import TOGETHER, add_wrists, relative_axes
 
 NEWTON_FROM = 1e-13
 """Distance of the wrist's centre from its target, as a share of the reach, above which a position is polished."""
 LEFT_OVER = 1e-10
 """The same, above which a position is none."""
+NEARLY = 1e-3
+"""A sine, or a length as a share of the arm's, below which a pose is nearly singular and takes the way of all arms."""
 
 
 def fits(links: np.ndarray) -> bool:
@@ -81,10 +84,100 @@ def without_twins(count, joints, branch):
     return kept
 
 
+@inlined
+def angle_of(y, x):
+    """Of the direction (x, y), in any turn: by the smaller of the two ratios, without a branch."""
+    steep = abs(y) > abs(x)
+    top, below = (-x, y) if steep else (y, x)
+    quarters = HALF_PI if y > 0.0 else -HALF_PI
+    halves = pi if x < 0.0 else 0.0
+    return (quarters if steep else halves) + atan_of(top / below)
+
+
+@inlined
+def in_first_frame(link, c1, s1, x, y, z):  # -> a direction of the base in frame 1
+    across = c1 * y - s1 * x
+    return c1 * x + s1 * y, link.ca * across + link.sa * z, link.ca * z - link.sa * across
+
+
+@compiled
+def regular(links, flange, axis, x, y, z, joints, branch):  # -> count, −1 where this way is not open
+    """All solutions of the usual arm, axes 2 and 3 parallel and axes 4, 5 and 6 at right angles, at a pose that is not
+    nearly singular.
+
+    The same triangles as in `parallel_elbow` and the same wrist as in `right_angles`, but cosines and sines come from
+    lengths, as products and quotients, and serve for the frames; each angle is one arctangent at the end. Where no sine
+    is small nothing is lost by that, and no two solutions can meet.
+    """
+    a1, ca1, sa1, a2, side = links[0].a, links[0].ca, links[0].sa, links[1].a, links[1].ca
+    ca3, sa3, sa4, sa5 = links[2].ca, links[2].sa, links[3].sa, links[4].sa
+    if links[1].sa != 0.0 or links[3].ca != 0.0 or links[4].ca != 0.0 or abs(sa1) < NEARLY:
+        return -1
+    fx, fy = links[2].a, -sa3 * links[3].d
+    r = sqrt(fx * fx + fy * fy)
+    w = links[1].d + side * (links[2].d + ca3 * links[3].d)
+    gy = (z - links[0].d - ca1 * w) / sa1
+    across, away2 = ca1 * gy - sa1 * w, x * x + y * y
+    difference, total = abs(abs(a2) - r), abs(a2) + r
+    least, square = NEARLY * NEARLY * total * total, away2 - across * across
+    if not (square > NEARLY * NEARLY * away2 and square > least and min(abs(a2), r) > NEARLY * total):
+        return -1
+    along, per = sqrt(square), 1.0 / away2
+    # The forearm's own angle in frame 3, and the sign of the upper arm.
+    cphi, sphi, sign = fx / r, side * fy / r, 1.0 if a2 > 0.0 else -1.0
+    phi = angle_of(fy, fx)
+    count = 0
+    for shoulder in range(2):
+        signed = along if shoulder == 0 else -along
+        gx = signed - a1
+        c1, s1 = (x * signed + y * across) * per, (y * signed - x * across) * per
+        size = sqrt(gx * gx + gy * gy)
+        short, long = (size - difference) * (size + difference), (total - size) * (total + size)
+        if not min(short, long) > least:
+            if min(short, long) < -least:
+                continue
+            return -1
+        both = sign / (short + long)
+        cb, sb = (short - long) * both, 2.0 * sqrt(short * long) * both
+        u1, u2 = a2 + r * cb, r * sb
+        one = 1.0 / (size * sqrt(u1 * u1 + u2 * u2))
+        q1 = angle_of(s1, c1) - links[0].theta
+        beta = angle_of(sb, cb)
+        ax, ay, az = in_first_frame(links[0], c1, s1, axis[0], axis[1], axis[2])
+        nx, ny, nz = in_first_frame(links[0], c1, s1, flange[0], flange[1], flange[2])
+        az, nz = side * az, side * nz
+        for elbow in range(2):
+            if elbow == 1:
+                u2, sb, beta = -u2, -sb, -beta
+            c2, s2 = (gx * u1 + gy * u2) * one, (gy * u1 - gx * u2) * one
+            c3, s3 = cb * cphi + sb * sphi, sb * cphi - cb * sphi
+            c, s = c2 * c3 - s2 * s3, s2 * c3 + c2 * s3
+            # Axis 6 and x of the target in frame 3.
+            mx, m = c * ax + s * ay, side * (c * ay - s * ax)
+            kx, k = c * nx + s * ny, side * (c * ny - s * nx)
+            my, mz, ky, kz = ca3 * m + sa3 * az, ca3 * az - sa3 * m, ca3 * k + sa3 * nz, ca3 * nz - sa3 * k
+            off2 = mx * mx + my * my
+            if not off2 > NEARLY * NEARLY:
+                return -1
+            q2, q3 = angle_of(s2, c2) - links[1].theta, side * beta - phi - links[2].theta
+            q4 = angle_of(sa5 * my, sa5 * mx) - links[3].theta
+            q5 = angle_of(sqrt(off2), -sa4 * sa5 * mz)
+            q6 = angle_of(sa4 * (my * kx - mx * ky), sa4 * (off2 * kz - mz * (mx * kx + my * ky))) - links[5].theta
+            below = (elbow == 0) == ((sa1 > 0.0) == (shoulder == 0))
+            code = (BACKWARD if shoulder == 1 else 0) + (ELBOW_DOWN if below else 0)
+            plain, flipped = joints[count], joints[count + 1]
+            plain[0], plain[1], plain[2], plain[3] = q1, q2, q3, q4
+            flipped[0], flipped[1], flipped[2], flipped[3] = q1, q2, q3, q4 + pi
+            plain[4], flipped[4] = q5 - links[4].theta, -q5 - links[4].theta
+            plain[5], flipped[5] = q6, q6 + pi
+            branch[count], branch[count + 1] = code, code + FLIPPED
+            count += 2
+    return count
+
+
 @compiled
 def wrist_solutions(links, flange, wanted, weights, limits, joints, branch):  # -> count, status
     """All joints that bring frame 6 to `flange` (axes x, y, z and origin, base axes); `joints` (8, 6), `branch` (8)."""
-    reach = reach_of(links)
     last = links[5]
     axis = (
         last.sa * flange[3] + last.ca * flange[6],
@@ -94,8 +187,13 @@ def wrist_solutions(links, flange, wanted, weights, limits, joints, branch):  # 
     x = flange[9] - last.a * flange[0] - last.d * axis[0]
     y = flange[10] - last.a * flange[1] - last.d * axis[1]
     z = flange[11] - last.a * flange[2] - last.d * axis[2]
+    count = regular(links, flange, axis, x, y, z, joints, branch)
+    if count >= 0:
+        return (count, SOLVED) if count > 0 else (0, OUT_OF_REACH)
+    reach = reach_of(links)
     end, flags = arm_positions(links, x, y, z, reach, wanted, joints, branch)
-    count, asked = 0, wanted[0]
+    # Numba takes a plain 0 for a type of its own and would compile all that it is handed to once more.
+    count, plain, flipped, asked = np.int64(0), np.int64(0), np.int64(1), wanted[0]
     if limits:
         asked = min(max(asked, links[0].lower), links[0].upper)
     for row in range(FIRST_ROW, end):
@@ -121,7 +219,7 @@ def wrist_solutions(links, flange, wanted, weights, limits, joints, branch):  # 
         mx, my, mz, nx, ny, nz = relative_axes(flange, axis, xx, xy, xz, yx, yy, yz, zx, zy, zz)
         joints[count, 0], joints[count, 1], joints[count, 2] = q1, q2, q3
         count, flag = add_wrists(
-            links, wanted, weights, limits, mx, my, mz, nx, ny, nz, 0, 1, code, count, joints, branch
+            links, wanted, weights, limits, mx, my, mz, nx, ny, nz, plain, flipped, code, count, joints, branch
         )
         flags |= flag
     if flags:

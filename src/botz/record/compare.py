@@ -109,7 +109,8 @@ def _label(track: Track) -> str:
 
 
 def _default_channel(recording: Recording) -> str:
-    poses = [channel.name for channel in recording.channels if channel.local_name == "pose"]
+    tools = [channel.name for channel in recording.channels if channel.local_name == "tool/pose"]
+    poses = tools or [channel.name for channel in recording.channels if channel.local_name == "pose"]
     if len(poses) == 1:
         return poses[0]
     wanted = "several robots" if poses else "no pose in the recording"

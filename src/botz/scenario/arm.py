@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from botz.scenario.arm_motion import ArmController
+from botz.scenario.arm_motion import ArmController, JointValue
 from botz.scenario.arm_world import ArmWorld, Vector
 from botz.scenario.links import ArmLinks
 from botz.scenario.misfits import Misfits, Path
@@ -15,14 +15,11 @@ from botz.scenario.names import closest
 from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings, with_common_parts
 from botz.scenario.units import Kilograms, Metres, MetresPerSecond, Newtons, Number, Pose, Quantity, Radians, Seconds
 
-JointValue = Annotated[float, Quantity(None)]
-"""Of a joint's variable: radians of a revolute joint, metres of a prismatic one."""
 Gain = Annotated[JointValue, Field(ge=0)]
 Inertia = Annotated[float, Quantity("kg*m^2")]
-Spring = Annotated[float, Quantity("N/m")]
 Frequency = Annotated[float, Quantity("rad/s")]
-RESERVED = ("objects",)
-"""Names of channels that are not a robot's."""
+MASTER_COLUMNS = ("time", "clutch", "stop", "reset", "opening", "vx", "vy", "vz", "wx", "wy", "wz")
+"""What a master's script has beside the joints."""
 
 
 class Body(Strict):
@@ -136,8 +133,8 @@ class Joint(Body):
     actuator: Actuator = Actuator()
     """What drives it."""
     stop_frequency: Frequency = Field(default=60.0, gt=0, le=1e5)
-    """How stiff its stops are: the frequency at which the arm would swing on them in its starting position; they are
-    damped critically [rad/s]."""
+    """How fast a joint that runs into a stop is brought back to the end of its range, critically damped, whatever
+    pushes it and however much hangs on it [rad/s]."""
     water: Submerged = Submerged()
     """Buoyancy and drag of its link."""
 
@@ -198,7 +195,7 @@ class Gripper(Strict):
     force: Newtons = Field(gt=0, le=1e7)
     """Greatest force of a jaw [N]."""
     speed: MetresPerSecond = Field(gt=0, le=100)
-    """Greatest speed at which the distance between the pads changes [m/s]."""
+    """Speed at which the distance between the pads changes with nothing in the way [m/s]."""
     pads: Annotated[list[Metres], Field(min_length=2, max_length=2)]
     """Size of a pad along the tool's x and z [m]."""
     start: Metres | None = Field(default=None, ge=0)
@@ -245,7 +242,7 @@ class Servo(Strict):
     knows_payload: bool = True
     """The model has the payload, and what the gripper holds."""
     model_scale: Number = Field(default=1.0, gt=0, le=100)
-    """Masses of the model that the servo uses, by the true ones: to see what a wrong model does."""
+    """Masses of links and payload in the servo's model, by the true ones: to see what a wrong model does."""
 
 
 class Arm(Strict):
@@ -284,8 +281,8 @@ class Arm(Strict):
                 if (given := len(getattr(gains, key))) not in (count, 0):
                     found.append((("servo", "gains", key), f"{given} numbers for {count} joints"))
         for name in self.joints:
-            if name in ("tool", "gripper"):
-                found.append((("joints", name), f"{name!r} is a part of every arm; choose another name"))
+            if name in MASTER_COLUMNS:
+                found.append((("joints", name), f"{name!r} is a column of a master's script; choose another name"))
         if found:
             raise Misfits(found)
         return self
@@ -371,8 +368,8 @@ class ArmScenario(ScenarioBase):
     def _names_are_free(self) -> ArmScenario:
         found: list[tuple[Path, str]] = []
         for name in self.robots:
-            if name in RESERVED or name in self.world.objects:
-                found.append((("robots", name), f"{name!r} is the name of something else here; choose another"))
+            if name in self.world.objects:
+                found.append((("robots", name), f"one of the objects is called {name!r} too; choose another name"))
         link = self.links.teleoperation
         if link is not None and link.robot is not None and link.robot not in self.robots:
             hint = closest(link.robot, self.robots)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from botz.scenario.arm_world import Vector
 from botz.scenario.misfits import Misfits, Path
@@ -19,7 +19,23 @@ from botz.scenario.schema import (
 from botz.scenario.units import Metres, MetresPerSecond, Newtons, Number, Pose, Quantity, RadiansPerSecond, Seconds
 
 JointValue = Annotated[float, Quantity(None)]
-Joints = Annotated[list[JointValue], Field(min_length=1, max_length=32)]
+"""Of a joint: in radians where it turns, in metres where it slides; which of them, the joint says."""
+
+
+def _angle_or_length(value: Any) -> Any:
+    """A place of a joint whose kind is not known here; what is neither of the two is refused."""
+    if isinstance(value, str):
+        try:
+            return Quantity("rad").convert(value)
+        except ValueError as error:
+            try:
+                return Quantity("m").convert(value)
+            except ValueError:
+                raise error from None
+    return value
+
+
+Joints = Annotated[list[Annotated[JointValue, BeforeValidator(_angle_or_length)]], Field(min_length=1, max_length=32)]
 
 
 class Move(Strict):
@@ -76,7 +92,7 @@ class ArcMove(CartesianMove):
 
 
 class GripMove(Strict):
-    """Open or close the gripper and wait until it has done so."""
+    """Open or close the gripper, and stay for a while."""
 
     type: Literal["gripper"]
     opening: Metres = Field(ge=0, le=10)

@@ -11,7 +11,6 @@ from botz.verify.arm_reference import derivative, gradient
 from botz.verify.arm_rig import SUMS, Case, Errors, States, by_state, cases, largest
 from botz.verify.checks import EPS, Check, close, skip, worst
 
-PER_STATE = ("frames", "jacobian", "inertia", "bias", "torques", "accelerations")
 SHOWN = {
     "frames": "forward kinematics of every link",
     "jacobian": "Jacobian of the tool",

@@ -198,7 +198,7 @@ def tool_rates(samples: int) -> Iterator[Check]:
                 errors.append(np.abs(arm.jacobian(q) @ found - twist).max())
             largest = max(largest, float(np.linalg.norm(found) / np.linalg.norm(twist)))
         yield worst(f"Cartesian rates, {name}: J q̇ − twist", errors, 1e-12, "A solution of six equations, rounded.")
-        reach = float(np.abs(arm.links["a"]).sum() + np.abs(arm.links["d"]).sum())
+        reach = arm.reach
         # Damped least squares: σ/(σ² + λ²) ≤ 1/λ in units of the reach.
         bound = max(1.0, 1.0 / reach) / 0.03
         why = "σ/(σ² + λ²) is at most 1/λ = 1/0.03, in units of the arm's reach."
@@ -264,15 +264,16 @@ def friction_in_motion(samples: int) -> Iterator[Check]:
 
 
 def joint_stops(samples: int) -> Iterator[Check]:
-    """A stop is a spring k = J ω² and a damper 2 J ω that only pushes: a joint pressed on it rests at τ/k, and one that
-    runs into it comes back with e⁻² of its speed."""
+    """At a stop δ̈ = −ω² δ − 2 ω δ̇ as long as that pushes: a joint pressed on it rests at the end of its range, and one
+    that runs into it, δ = v t e^{−ωt}, is let go at t = 2/ω with e⁻² of its speed."""
     del samples
     still, omega, inertia = {"gravity": WEIGHTLESS}, 60.0, 2.0
     joint = {"range": [-1.0, 0.5], "stop_frequency": omega}
     made = run_of(wheel(inertia, LIMP, **joint), world=still).command(torque=[30.0]).run(3.0)
     depth = made.value("r/position")[0] - 0.5
-    why = "At rest: e^{−60 · 2} of the way is left, and rounding of 0.5."
-    yield close("pressed on its stop: depth τ/k [rad]", 30.0 / (inertia * omega**2), depth, 10 * EPS, why)
+    why = "At rest: e^{−60 · 2} of the way is left. The stop is felt from 1e-9 rad before its end on."
+    yield close("pressed on its stop: beyond the end of its range [rad]", 0.0, depth, 1e-9, why)
+    yield close("pressed on its stop: speed [rad/s]", 0.0, made.value("r/speed")[0], 1e-9, "At rest, rounded.")
     for side, start in (("upper", 2.0), ("lower", -2.0)):
         h = 1e-5
         made = run_of(wheel(inertia, LIMP, **joint), step=h, world=still, start_speed=[start])

@@ -208,7 +208,7 @@ def draw_postures(
     positions = np.atleast_2d(np.asarray(postures, dtype=float))
     dress_space(axes)
     bodies = [skeleton(arm, q) for q in positions]
-    size = 0.1 * float(np.abs(arm.links["a"]).sum() + np.abs(arm.links["d"]).sum())
+    size = 0.1 * arm.reach
     draw_base(axes, arm, size)
     for number, body in reversed(list(enumerate(bodies))):
         # A wrist turned over leaves the links where they were: such a twin is dashed upon the other.

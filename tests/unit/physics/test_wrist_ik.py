@@ -5,7 +5,7 @@ Also runs with NUMBA_DISABLE_JIT=1.
 
 from __future__ import annotations
 
-from math import pi
+from math import atan2, pi
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from botz.engines.serial_arm import SerialArm
 from botz.physics import ik_choice as choice
 from botz.physics.pieper import polished, wrist_frame
 from botz.physics.wrist_angles import share_turn
-from botz.physics.wrist_ik import fits
+from botz.physics.wrist_ik import angle_of, fits, regular, wrist_solutions
 from botz.scenario.arm import Arm
 
 POSES = 3 if config.DISABLE_JIT else 60
@@ -162,6 +162,51 @@ def test_other_arms(shape: str):
             q = rng.uniform(-3.0, 3.0, 6)
             found = check_stays(arm, q)
             assert len(set(found.codes)) == len(found.codes)
+
+
+USUAL: dict[str, dict[str, dict[str, float]]] = {
+    "any": {"joint2": {"alpha": 0.0}},
+    "antiparallel": {"joint2": {"alpha": pi, "a": -0.6}},
+    "shoulder at right angles": {"joint1": RIGHT, "joint2": {"alpha": 0.0}, "joint3": RIGHT},
+    "shoulder axes meet": {"joint1": {"a": 0.0, "alpha": -pi / 2}, "joint2": {"alpha": pi, "a": 0.6}},
+    "wrist the other way": {"joint2": {"alpha": 0.0}, "joint4": {"alpha": -pi / 2}, "joint5": {"alpha": -pi / 2}},
+}
+
+
+@pytest.mark.parametrize("shape", USUAL)
+def test_the_short_way_and_the_way_of_all_arms(shape: str):
+    """A cosine of 1e-300 changes no number, but leads the long way."""
+    rng = np.random.default_rng(3)
+    taken, counts = 0, set()
+    for _ in range(4 if config.DISABLE_JIT else 200):
+        arm = general_arm(rng, **USUAL[shape])
+        long = arm.links.copy()
+        long[3].ca = 1e-300
+        frame = arm.frames(rng.uniform(-3.0, 3.0, 6))[5]
+        flange = np.concatenate([frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3]])
+        found = []
+        for links in (arm.links, long):
+            joints, branch = np.zeros((8, 6)), np.zeros(8, dtype=np.int64)
+            count, status = wrist_solutions(links, flange, np.zeros(6), np.ones(6), False, joints, branch)
+            found.append((count, status, branch[:count].tolist(), joints[:count]))
+        assert found[0][:3] == found[1][:3]
+        assert apart(found[0][3], found[1][3]) < 1e-9
+        counts.add(found[0][0])
+        last = arm.links[5]
+        axis = last.sa * flange[3:6] + last.ca * flange[6:9]
+        centre = flange[9:] - last.a * flange[:3] - last.d * axis
+        rows = (np.zeros((8, 6)), np.zeros(8, dtype=np.int64))
+        assert regular(long, flange, tuple(axis), *centre, *rows) == -1
+        taken += regular(arm.links, flange, tuple(axis), *centre, *rows) == found[0][0]
+    assert taken > (1 if config.DISABLE_JIT else 150)
+    assert 8 in counts or config.DISABLE_JIT
+
+
+def test_angles_of_directions():
+    rng = np.random.default_rng(5)
+    sides = [(y, x) for y in (-1.0, 0.0, 1.0) for x in (-1.0, 0.0, 1.0) if (y, x) != (0.0, 0.0)]
+    for y, x in [*sides, *(10.0 ** rng.uniform(-9, 3, (300, 2)) * rng.choice([-1, 1], (300, 2))).tolist()]:
+        assert abs((angle_of(y, x) - atan2(y, x) + pi) % (2 * pi) - pi) < 2e-15
 
 
 def test_solutions_are_all_there_are():
