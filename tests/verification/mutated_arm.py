@@ -16,6 +16,7 @@ CALLS = "botz.engines.arm_calls"
 TITAN = "botz.physics.titan4_ik"
 LINKS = "botz.physics.two_links"
 WRIST = "botz.physics.wrist_angles"
+WRIST_IK = "botz.physics.wrist_ik"
 CHOICE = "botz.physics.ik_choice"
 KERNEL = "botz.engines.arm_kernel"
 SERVO = "botz.engines.arm_servo"
@@ -166,6 +167,16 @@ MUTATIONS = (
         "joint 4 counted from the ground", TITAN, "regular",
         "total - t2 - t3 - links[3].theta", "total - t3 - links[3].theta",
         ("all_solutions", "continued_angles"),
+    ),
+    Mutation(
+        "a wrist flipped by its first joint alone", WRIST_IK, "regular",
+        "= q6, q6 + pi", "= q6, q6",
+        ("all_solutions", "right_angles"),
+    ),
+    Mutation(
+        "a forearm's offset turned over", WRIST_IK, "regular",
+        "side * beta - phi", "side * beta + phi",
+        ("all_solutions",),
     ),
     Mutation(
         "a wrist turned about its first axis", WRIST, "wrist_angles",
