@@ -10,6 +10,7 @@ from botz.control.teleop_script import read_table
 from botz.control.teleoperated import Teleoperated
 from botz.sim.simulation import Simulation
 from botz.sim.snapshots import encode
+from botz.verify.arm_teleoperation import servo_bound
 
 DELAY, RATE, PERIOD, TIMEOUT = 0.2, 50.0, 0.01, 0.5
 
@@ -28,15 +29,17 @@ def operator(simulation: Simulation) -> Teleoperated:
 def test_the_arm_follows_within_the_stated_bound(simulation):
     arm = simulation.engine.scenario.robots["titan"]
     table = read_table(operator(simulation)._file, tuple(arm.joints))
-    errors, speeds, last = [], [], None
+    errors, speeds, fast, last = [], [], 0.0, None
     while simulation.time < 8.8:
-        position = simulation.step(n=10)["titan/position"]
+        values = simulation.step(n=10)
+        position = values["titan/position"]
+        fast = max(fast, np.abs(values["titan/reference/speed"]).max())
         hands = np.array(table.at(simulation.time)["joints"])
         errors.append(np.abs(hands - position).max())
         if last is not None:
             speeds.append(np.abs(hands - last).max() / PERIOD)
         last = hands
-    v, fastest, losses, servo = max(speeds), 0.4, 4, 0.002
+    v, fastest, losses, servo = max(speeds), 0.4, 4, servo_bound(arm, fast)
     assert operator(simulation).to_slave.lost > 5
     assert max(errors) <= v * (DELAY + PERIOD + (1 + losses) / RATE + RAMP * v / fastest) + servo
     assert max(errors) >= 0.9 * v * DELAY, "the delay must be seen"
@@ -57,6 +60,17 @@ def test_the_arm_stops_within_the_timeout_when_the_line_is_cut(simulation):
         assert np.allclose(values["titan/position"], held, atol=2e-3)
     assert np.abs(values["titan/speed"]).max() < 1e-3
     assert operator(simulation).slave.situation(simulation.time) == "silent"
+
+
+def test_an_emergency_stop_stops_the_jaws(simulation):
+    controller = operator(simulation)
+    hands = controller._table.at
+    controller._table.at = lambda t: {**hands(t), "opening": 0.0, "stop": t >= 1.0}  # type: ignore[method-assign]
+    simulation.step(n=round(1000 * (1.0 + DELAY + 1 / RATE + PERIOD)))
+    held = simulation.values()["titan/gripper/opening"]
+    assert 0.01 < held < 0.09, "half closed"
+    assert controller.slave.stopped
+    assert simulation.step(n=500)["titan/gripper/opening"] == pytest.approx(held, abs=0.15 * 0.03)
 
 
 def test_a_snapshot_in_the_middle_goes_on_bit_for_bit(simulation):

@@ -94,12 +94,14 @@ class SolutionsOfMany(Sequence[Solutions]):
         count = int(self.counts[k])
         flags = int(self.status[k])
         codes = self.codes[k, :count]
+        kind, joints = flags % choice.FREE_SHOULDER, self.joints.shape[2]
+        few = f"; {joints} joints reach only some attitudes" if kind == choice.NOT_CONVERGED and joints < 6 else ""
         return Solutions(
             joints=self.joints[k, :count],
             branches=tuple(branch_name(int(code)) if self.named else "" for code in codes),
             codes=codes,
             costs=self.costs[k, :count],
-            status=STATUS[flags % choice.FREE_SHOULDER],
+            status=STATUS[kind] + few,
             singular=tuple(word for flag, word in SINGULAR.items() if flags & flag),
         )
 

@@ -145,7 +145,7 @@ def test_a_start_outside_the_ranges_ends_inside():
 def test_without_limits_the_ranges_do_not_count():
     arm = arm_of("scara")
     q = np.array([0.3, 0.5, 0.9, 0.2])
-    assert arm.inverse(arm.forward(q)).status == "not found from any of the starts"
+    assert arm.inverse(arm.forward(q)).status.startswith("not found from any of the starts")
     found = arm.inverse(arm.forward(q), limits=False)
     assert np.abs(arm.forward(found.best) - arm.forward(q)).max() < 1e-9
 
@@ -159,7 +159,7 @@ def test_out_of_reach_nothing_is_found(name: str):
         with np.errstate(all="ignore"):
             found = arm.inverse(pose)
         assert not found
-        assert found.status == "not found from any of the starts"
+        assert found.status.startswith("not found from any of the starts")
 
 
 def test_a_pose_that_few_joints_cannot_make_is_not_found():
