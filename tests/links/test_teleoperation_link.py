@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import select
 import socket
 import threading
@@ -26,6 +27,7 @@ from botz.links import master_client, team_link, teleoperation_link
 from botz.links.master_client import HELLO_PERIOD, Master, NoSlave
 from botz.links.server_process import opened, turn_until
 from botz.links.teleoperation_link import LONGEST_PACKET, PERIOD, TeleoperationLink
+from botz.links.udp_port import NOBODY, packets
 from botz.scenario.layers import document
 from botz.scenario.library import find
 from botz.scenario.links import TeleoperationLink as Settings
@@ -320,6 +322,28 @@ def test_the_arm_is_chosen_by_name():
 def test_an_address_that_is_taken_is_said(bench):
     with pytest.raises(InputError, match=r"links\.teleoperation\.listen: cannot listen"):
         TeleoperationLink(bench.run, Settings(listen=bench.link.address))
+
+
+class FailingSocket:
+    """Raises and returns what it is given, one after the other."""
+
+    def __init__(self, *what: Any):
+        self.what = list(what)
+
+    def recvfrom(self, size: int) -> Any:
+        found = self.what.pop(0)
+        if isinstance(found, OSError):
+            raise found
+        return found[:size], ("10.0.0.1", 7)
+
+
+def test_what_the_system_says_in_place_of_a_packet_ends_nothing():
+    gone, long, down = ConnectionResetError(), OSError(errno.EMSGSIZE, "too long"), OSError(errno.ENETDOWN, "down")
+    opened = FailingSocket(b"one", gone, b"longer", long, b"two", down, b"later")
+    found = list(packets(opened, longest=3, most=9, seconds=1.0, clock=lambda: 0.0))  # type: ignore[arg-type]
+    sender = ("10.0.0.1", 7)
+    assert found == [(b"one", sender), (None, sender), (None, NOBODY), (b"two", sender), down]
+    assert opened.what == [b"later"]
 
 
 # --- the client on a slow line, time passing while it waits -------------------------------------------------

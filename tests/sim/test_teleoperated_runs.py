@@ -65,8 +65,8 @@ def test_the_arm_stops_within_the_timeout_when_the_line_is_cut(simulation):
 def test_an_emergency_stop_stops_the_jaws(simulation):
     controller = operator(simulation)
     hands = controller._table.at
-    controller._table.at = lambda t: {**hands(t), "opening": 0.0, "stop": t >= 1.0}  # type: ignore[method-assign]
-    simulation.step(n=round(1000 * (1.0 + DELAY + 1 / RATE + PERIOD)))
+    controller._table.at = lambda t: {**hands(t), "opening": 0.0, "stop": t >= 0.8}  # type: ignore[method-assign]
+    simulation.step(n=round(1000 * (0.8 + DELAY + 1 / RATE + PERIOD)))
     held = simulation.values()["titan/gripper/opening"]
     assert 0.01 < held < 0.09, "half closed"
     assert controller.slave.stopped
