@@ -36,7 +36,7 @@ class Motion:
         self._low = np.full(3, -inf) if limits.low is None else np.array(limits.low)
         self._high = np.full(3, inf) if limits.high is None else np.array(limits.high)
         self._boxed = limits.low is not None or limits.high is not None
-        self._reach = max(float(np.abs(arm.links["a"]).sum() + np.abs(arm.links["d"]).sum()), 1e-9)
+        self._reach = arm.reach
 
     def towards(self, q: np.ndarray, v: np.ndarray, target: np.ndarray, time: float, found: set[str]) -> np.ndarray:
         """To `target`, so as to be there after `time` [s]. Joints speed up along their ramp; they slow down at once, so

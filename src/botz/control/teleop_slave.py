@@ -20,9 +20,9 @@ AGREEMENT = 0.01
 """Where a master's angles are the slave's within this, they count as they are, without an offset [rad, m]."""
 INTERVAL, LEAST_INTERVAL, MOST_INTERVAL = 0.02, 0.002, 0.1
 """Between two messages: assumed at first, and the bounds of what is believed [s]."""
-BRIDGED = 2.0
-"""Intervals over which a message is followed. With two, the reference goes on evenly while messages come evenly, and
-also when one is lost or late by an interval."""
+BRIDGED = 3.0
+"""Intervals over which a message is followed. With three, the reference goes on evenly while messages come evenly, and
+also when two in a row are lost or late by two intervals."""
 LONGEST_GAP = 0.1
 """After so long without an update the reference is taken from the arm: it has not gone on alone [s]."""
 DIGITS = 9
