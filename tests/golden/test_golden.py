@@ -34,7 +34,7 @@ def test_golden_trajectories_move(name):
     poses = [
         np.array(series)
         for channel, series in golden["channels"].items()
-        if channel.count("/") == 1 and channel.endswith("/pose")
+        if channel.endswith("/tool/pose") or (channel.count("/") == 1 and channel.endswith("/pose"))
     ]
     assert poses
     for pose in poses:
