@@ -76,7 +76,6 @@ def test_steps_follow_one_another(arm):
         alone = planned(arm, step, start=found.at(found.starts[k])[0])
         assert alone.duration == pytest.approx(lengths[k], rel=1e-6)
         assert alone.at(0.4 * lengths[k])[0] == pytest.approx(found.at(found.starts[k] + 0.4 * lengths[k])[0], abs=1e-6)
-    assert [found.step_at(t) for t in (-1.0, 0.0, found.starts[3], found.starts[3] + 0.1, 1e6)] == [0, 0, 3, 3, 6]
 
 
 def test_the_whole_program_is_continuous_and_within_limits(arm):

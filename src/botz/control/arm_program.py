@@ -60,10 +60,6 @@ class Plan:
         the end on the arm rests."""
         return self.path.at(t)
 
-    def step_at(self, t: float) -> int:
-        """Number of the step that is on at a time, from 0."""
-        return max(bisect_right(self.starts, t) - 1, 0)
-
     def grip_at(self, t: float) -> Grip | None:
         """What the gripper was told last; None: nothing yet."""
         count = bisect_right(self.grips, t, key=lambda grip: grip.time)
