@@ -19,8 +19,8 @@ SCENARIOS = {
     "soccer": 0.4, "titan4-line": 4.0,
 }  # fmt: skip
 """Shipped scenarios and how many seconds of them are kept: a table with a passive castor, an over-constrained robot,
-feedback control of a robot that moves in all directions, noise, vehicles that start to skid, a kick-off, and an arm on a
-path through hydraulic valves."""
+feedback control of a robot that moves in all directions, noise, vehicles that start to skid, a kick-off, and an arm on
+a path through hydraulic valves."""
 
 COMMANDS: dict[str, dict[str, Any]] = {
     "soccer": {
