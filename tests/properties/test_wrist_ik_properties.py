@@ -21,8 +21,8 @@ joint_vectors = st.lists(angles | near_special, min_size=6, max_size=6).map(np.a
 clear_vectors = st.lists(st.floats(-3.1, 3.1).map(lambda value: round(value, 2) + 0.0037), min_size=6, max_size=6).map(
     np.array
 )
-"""Clear of special angles. Of arms in general, poses at or within some 1e-8 of a place where several axes coincide may be
-lost; the PUMA's are not."""
+"""Clear of special angles. Of arms in general, poses at or within some 1e-8 of a place where several axes coincide may
+be lost; the PUMA's are not."""
 lengths = st.sampled_from([0.0, 0.1, 0.4, -0.4, 0.5]) | st.floats(0.05, 0.6)
 twists = st.sampled_from([0.0, pi / 2, -pi / 2, pi]) | st.floats(0.2, 1.4)
 
