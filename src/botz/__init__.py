@@ -9,6 +9,7 @@
 - `Simulation(name_or_file)`: step through it yourself: `reset`, `step`, `snapshot`, `restore`
 - `read(path)`: open a recording
 - `SerialArm.of(name_or_file)`: an arm to compute with: kinematics, inverse kinematics, dynamics
+- `force_element(Parameters)`: make a force element of a function of yours, for robots of engine `multibody`
 - `AttachedRun(run_id)`: read along with a run in another process and send it commands
 """
 
@@ -20,6 +21,7 @@ from botz import kernel_cache as _kernel_cache  # noqa: F401, before Numba: it s
 from botz.errors import BotzError, ControllerError, DivergedError, InputError, RecordingError
 
 if TYPE_CHECKING:
+    from botz.engines.elements import force_element
     from botz.engines.serial_arm import SerialArm
     from botz.record.reader import Recording, read
     from botz.run import simulate
@@ -36,6 +38,7 @@ _LAZY = {
     "read": "botz.record.reader",
     "AttachedRun": "botz.sim.attached",
     "SerialArm": "botz.engines.serial_arm",
+    "force_element": "botz.engines.elements",
 }
 
 __all__ = [
@@ -49,6 +52,7 @@ __all__ = [
     "RecordingError",
     "SerialArm",
     "Simulation",
+    "force_element",
     "load",
     "read",
     "simulate",

@@ -52,6 +52,14 @@ class DivergedError(BotzError):
         super().__init__(message)
 
 
+class StoppedError(BotzError):
+    """An engine cannot go on, though its state is still finite: why, and the step that failed."""
+
+    def __init__(self, message: str, *, step: int):
+        self.step = step
+        super().__init__(message)
+
+
 class ControllerError(BotzError):
     """A controller failed; its own traceback is in `details`."""
 

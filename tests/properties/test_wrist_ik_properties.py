@@ -18,11 +18,6 @@ TINY = [0.0, *(sign * 10.0**-k for k in range(5, 17) for sign in (1, -1))]
 angles = st.floats(-pi, pi) | st.sampled_from(SPECIAL)
 near_special = st.builds(lambda value, small: value + small, st.sampled_from(SPECIAL), st.sampled_from(TINY))
 joint_vectors = st.lists(angles | near_special, min_size=6, max_size=6).map(np.array)
-clear_vectors = st.lists(st.floats(-3.1, 3.1).map(lambda value: round(value, 2) + 0.0037), min_size=6, max_size=6).map(
-    np.array
-)
-"""Clear of special angles. Of arms in general, poses at or within some 1e-8 of a place where several axes coincide may
-be lost; the PUMA's are not."""
 lengths = st.sampled_from([0.0, 0.1, 0.4, -0.4, 0.5]) | st.floats(0.05, 0.6)
 twists = st.sampled_from([0.0, pi / 2, -pi / 2, pi]) | st.floats(0.2, 1.4)
 
@@ -69,7 +64,7 @@ def test_with_limits_too_and_inside_them(q: np.ndarray, present: np.ndarray):
         assert found.status == "solved"
 
 
-@given(arms(), clear_vectors, joint_vectors)
+@given(arms(), joint_vectors, joint_vectors)
 @settings(max_examples=500, deadline=None)
 def test_every_solution_of_any_arm_reproduces_the_pose(arm: SerialArm, q: np.ndarray, present: np.ndarray):
     if arm.solver.kind == "wrist":

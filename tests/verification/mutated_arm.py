@@ -1,11 +1,11 @@
-"""Breaks one line of serial arms at a time and says which checks notice. Run uncompiled, in its own process.
+"""Breaks one line of serial arms at a time and says which checks notice. Run by mutations.py.
 
 An uncompiled step of the engine takes some ten milliseconds, so that only checks of few steps take part.
 """
 
 from __future__ import annotations
 
-from mutations import Mutation, print_noticed
+from mutations import Functions, Mutation
 
 DH = "botz.physics.dh"
 SINES = "botz.physics.polynomials"
@@ -23,6 +23,9 @@ SERVO = "botz.engines.arm_servo"
 CONTACTS = "botz.engines.arm_contacts"
 UNITS = "botz.engines.arm_units"
 SERIAL = "botz.engines.serial_arm"
+
+SAMPLES = 20
+"""Random ones of each check."""
 
 MUTATIONS = (
     # --- kinematics
@@ -253,12 +256,8 @@ MUTATIONS = (
 )  # fmt: skip
 
 
-def main() -> None:
+def functions() -> Functions:
     from botz.verify import arm, arm_contact, arm_motion
 
     arm_motion.SWING, arm_motion.HELD, arm_contact.FALL = 200, 5, 20
-    print_noticed(MUTATIONS, arm.FUNCTIONS, 20)
-
-
-if __name__ == "__main__":
-    main()
+    return arm.FUNCTIONS

@@ -1,8 +1,8 @@
-"""Breaks one line of the kinematics at a time and says which checks notice. Run uncompiled, in its own process."""
+"""Breaks one line of the kinematics at a time and says which checks notice. Run by mutations.py."""
 
 from __future__ import annotations
 
-from mutations import Mutation, print_noticed
+from mutations import Functions, Mutation
 
 WHEELS = "botz.physics.wheel_constraints"
 KERNEL = "botz.engines.kinematics_kernel"
@@ -12,6 +12,9 @@ ROBOT = "botz.engines.wheeled_robot"
 ENGINE = "botz.engines.kinematics"
 INVERSE = "botz.engines.wheel_inverse"
 
+
+SAMPLES = 3
+"""Random ones of each check."""
 
 MUTATIONS = (
     Mutation(
@@ -179,13 +182,8 @@ MUTATIONS = (
 )  # fmt: skip
 
 
-def main() -> None:
-    from botz.verify import kinematics_symmetry as symmetry
-    from botz.verify.kinematics import FUNCTIONS
+def functions() -> Functions:
+    from botz.verify import kinematics, kinematics_symmetry
 
-    symmetry.STEPS = 30  # uncompiled steps are slow, and a broken symmetry shows at once
-    print_noticed(MUTATIONS, FUNCTIONS, 3)
-
-
-if __name__ == "__main__":
-    main()
+    kinematics_symmetry.STEPS = 30  # uncompiled steps are slow, and a broken symmetry shows at once
+    return kinematics.FUNCTIONS

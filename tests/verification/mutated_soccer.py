@@ -1,11 +1,11 @@
-"""Breaks one line of robot soccer at a time and says which checks notice. Run uncompiled, in its own process.
+"""Breaks one line of robot soccer at a time and says which checks notice. Run by mutations.py.
 
 An uncompiled step takes most of a millisecond, so that only checks of few steps take part.
 """
 
 from __future__ import annotations
 
-from mutations import Mutation, print_noticed
+from mutations import Functions, Mutation
 
 DRIVE = "botz.physics.planar_drive"
 IMPACT = "botz.physics.impact"
@@ -16,6 +16,9 @@ IMPACTS = "botz.engines.soccer_impacts"
 CONTACTS = "botz.engines.soccer_contacts"
 RECORDS = "botz.engines.soccer_records"
 ENGINE = "botz.engines.soccer"
+
+SAMPLES = 20
+"""Random ones of each check."""
 
 MUTATIONS = (
     Mutation(
@@ -147,12 +150,8 @@ MUTATIONS = (
 )  # fmt: skip
 
 
-def main() -> None:
+def functions() -> Functions:
     from botz.verify import soccer, soccer_match
 
     soccer_match.MIRRORED_STEPS, soccer_match.REPEATED_STEPS = 60, 60
-    print_noticed(MUTATIONS, soccer.FUNCTIONS, 20)
-
-
-if __name__ == "__main__":
-    main()
+    return soccer.FUNCTIONS

@@ -1,11 +1,11 @@
-"""Breaks one line of the vehicle's physics at a time and says which checks notice. Run uncompiled, in its own process.
+"""Breaks one line of the vehicle's physics at a time and says which checks notice. Run by mutations.py.
 
 An uncompiled step takes milliseconds, so that only checks of few steps take part.
 """
 
 from __future__ import annotations
 
-from mutations import Mutation, print_noticed
+from mutations import Functions, Mutation
 
 TYRE = "botz.physics.tyre"
 AXLE = "botz.physics.axle_block"
@@ -13,6 +13,9 @@ LUGRE = "botz.physics.lugre"
 MOTOR = "botz.physics.dc_motor"
 SPRING = "botz.physics.suspension"
 WHEEL_TYRES = "botz.physics.wheel_tyres"
+
+SAMPLES = 20
+"""Random ones of each check."""
 
 MUTATIONS = (
     Mutation(
@@ -83,12 +86,7 @@ MUTATIONS = (
 )  # fmt: skip
 
 
-def main() -> None:
-    from botz.verify import vehicle_drive, vehicle_statics, vehicle_tyres
+def functions() -> Functions:
+    from botz.verify import vehicle
 
-    functions = (*vehicle_statics.FUNCTIONS, *vehicle_drive.FUNCTIONS, *vehicle_tyres.FUNCTIONS)
-    print_noticed(MUTATIONS, functions, 20)
-
-
-if __name__ == "__main__":
-    main()
+    return vehicle.FUNCTIONS

@@ -1,4 +1,5 @@
-"""Breaks one line of the package at a time, and says which checks notice: what the files mutated_*.py have in common.
+"""Breaks one line of the package at a time, and says which checks notice. What is broken, and by how many samples of
+which checks it must show, is said by the files mutated_*.py.
 
 Each mutation replaces a piece of text in one function; the function is made anew from the changed text and put
 wherever the package has the original. This needs functions that are not compiled, so it runs in a process of its own.
@@ -18,6 +19,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+Functions = Sequence[Callable[[int], Any]]
+"""Of `botz.verify`; each makes checks with a number of samples."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def applied(mutation: Mutation) -> Iterator[None]:
             setattr(place, name, original)
 
 
-def failing(functions: Sequence[Callable[[int], Any]], names: Sequence[str], samples: int) -> list[str]:
+def failing(functions: Functions, names: Sequence[str], samples: int) -> list[str]:
     """Those of the named functions of `verify` that have a failed check."""
     from botz.verify.checks import make
 
@@ -65,7 +69,7 @@ def failing(functions: Sequence[Callable[[int], Any]], names: Sequence[str], sam
     return [name for name in names if not all(check.passed for check in make(known[name], samples))]
 
 
-def print_noticed(mutations: Sequence[Mutation], functions: Sequence[Callable[[int], Any]], samples: int) -> None:
+def print_noticed(mutations: Sequence[Mutation], functions: Functions, samples: int) -> None:
     """One JSON object: mutation -> functions of `verify` with a failed check; `nothing` for the package as it is."""
     result: dict[str, list[str]] = {}
     for mutation in mutations:
@@ -79,12 +83,17 @@ def print_noticed(mutations: Sequence[Mutation], functions: Sequence[Callable[[i
     json.dump(result, sys.stdout)
 
 
-def noticed_by_process(script: str | Path) -> dict[str, list[str]]:
-    """What a file mutated_*.py prints, run uncompiled by an interpreter of its own."""
+def noticed_by_process(script: str) -> dict[str, list[str]]:
+    """What becomes of the mutations of a file mutated_*.py, uncompiled, by an interpreter of its own."""
     import botz
 
     package = Path(botz.__file__).parents[1]
     environ = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(package)}
-    done = subprocess.run([sys.executable, str(script)], env=environ, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, __file__, script], env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
+
+
+if __name__ == "__main__":
+    broken = importlib.import_module(sys.argv[1])
+    print_noticed(broken.MUTATIONS, broken.functions(), broken.SAMPLES)

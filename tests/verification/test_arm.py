@@ -1,53 +1,20 @@
-"""`botz verify arm`: every check passes, and fails when the package is broken where it looks."""
+"""`botz verify arm`, and what it judges with."""
 
 from __future__ import annotations
 
-import mutated_arm as mutated
 import numpy as np
 import pytest
-from mutations import noticed_by_process
+from verified_family import FamilyTests
 
 from botz.verify import arm_oracles, checks
-from botz.verify.arm import FUNCTIONS, arm_checks
 from botz.verify.arm_dynamics import against_mujoco, against_pinocchio
 from botz.verify.arm_inverse import Solved, number_by_eaik
 from botz.verify.arm_reference import about, along, derivative, pose_matrix
 from botz.verify.arm_rig import shipped, still
 
 
-@pytest.fixture(scope="module")
-def found() -> dict[str, list[checks.Check]]:
-    return {function.__name__: checks.make(function, checks.FAST) for function in FUNCTIONS}
-
-
-@pytest.mark.parametrize("name", [function.__name__ for function in FUNCTIONS])
-def test_checks_pass(found, name):
-    assert found[name]
-    for check in found[name]:
-        if check.skipped:
-            assert "not installed" in check.skipped
-            continue
-        assert check.passed, (
-            f"{check.name}: {check.measured}, expected {check.expected} ± {check.tolerance}\n{check.why}"
-        )
-        assert check.why, check.name
-
-
-def test_names_are_unique(found):
-    names = [check.name for made in found.values() for check in made]
-    assert len(names) == len(set(names))
-    assert len(found) == len(FUNCTIONS)
-
-
-def test_the_family_is_all_of_its_functions(monkeypatch):
-    def one(samples: int) -> checks.Check:
-        """One."""
-        return checks.close("one", samples, samples, 0, "")
-
-    monkeypatch.setattr("botz.verify.arm.FUNCTIONS", (one, one))
-    assert [check.expected for check in arm_checks(7)] == [7, 7]
-    assert [check.expected for check in checks.run("arm")] == [checks.FAST] * 2
-    assert [check.expected for check in checks.run("arm", full=True)] == [checks.FULL] * 2
+class TestArm(FamilyTests):
+    family = "arm"
 
 
 @pytest.mark.parametrize(
@@ -98,20 +65,3 @@ def test_the_judge_of_solutions():
     assert solved.twice() == 1
     solved.found.joints[0, :, 0] += 1e-3
     assert solved.misses().max() > 1e-4 and solved.nearest(q)[0] > 9e-4
-
-
-# --- broken lines ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def noticed() -> dict[str, list[str]]:
-    return noticed_by_process(mutated.__file__)
-
-
-@pytest.mark.parametrize("mutation", mutated.MUTATIONS, ids=lambda mutation: mutation.name)
-def test_a_broken_line_is_noticed(noticed, mutation):
-    assert noticed[mutation.name] == list(mutation.noticed_by)
-
-
-def test_the_unbroken_package_passes_uncompiled(noticed):
-    assert noticed["nothing"] == []

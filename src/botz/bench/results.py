@@ -38,9 +38,10 @@ def duration(metric: str, value: float, unit: str, *, target: float | None = Non
 
 
 def benches() -> dict[str, Callable[[], list[Result]]]:
-    from botz.bench import arm, kinematics, soccer, vehicle
+    from botz.bench import arm, kinematics, multibody, soccer, vehicle
 
-    return {"arm": arm.run, "kinematics": kinematics.run, "soccer": soccer.run, "vehicle": vehicle.run}
+    families = (arm, kinematics, multibody, soccer, vehicle)
+    return {family.__name__.rsplit(".", 1)[-1]: family.run for family in families}
 
 
 def run(name: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from botz.cli import arms, proof, recordings, running, scenarios, teleoperation, terrain, wheels
+from botz.cli import arms, meshes, models, proof, recordings, running, scenarios, teleoperation, terrain, wheels
 from botz.errors import BotzError, ControllerError, InputError
 
 app = typer.Typer(
@@ -18,7 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (running, scenarios, recordings, wheels, terrain, teleoperation, arms, proof):
+for group in (running, scenarios, recordings, wheels, terrain, teleoperation, arms, meshes, models, proof):
     group.register(app)
 
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import inspect
-import sys
 import traceback
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from botz.control.base import Controller
 from botz.errors import ControllerError, InputError, Problem
-from botz.scenario import arm_motion, schema, soccer, vehicle
-from botz.scenario.names import closest
+from botz.scenario import arm_motion, flight, schema, soccer, user_code, vehicle
 from botz.scenario.tree import key_path, key_text
 
 
@@ -64,6 +58,22 @@ def build(spec: schema.Controller, *, allow_user_code: bool, name: str = "") -> 
             from botz.control.teleoperated import Teleoperated
 
             return Teleoperated(spec)
+        case flight.HoverController():
+            from botz.control.hover import Hover
+
+            return Hover(spec)
+        case flight.MulticopterController():
+            from botz.control.multicopter import Multicopter
+
+            return Multicopter(spec)
+        case flight.TiltQuadrotorController():
+            from botz.control.tilt_quadrotor import TiltQuadrotor
+
+            return TiltQuadrotor(spec)
+        case flight.FixedWingController():
+            from botz.control.fixed_wing import FixedWing
+
+            return FixedWing(spec)
         case schema.UserController():
             return _user_controller(spec, allow_user_code, f"controllers.{name}." if name else "")
         case _:
@@ -79,34 +89,18 @@ def at_controller(name: str, spec: schema.Controller, problem: Problem) -> Probl
 
 
 def _user_controller(spec: schema.UserController, allowed: bool, place: str) -> Controller:
-    if not allowed:
-        message = f"{spec.type!r} is a program; it runs only from a scenario that is named on the command line"
-        raise InputError(Problem(message, key=f"{place}type"))
-    where, _, class_name = spec.type.rpartition(":")
+    key = f"{place}type"
     try:
-        module = _module_of_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
-    except FileNotFoundError as error:
-        if where.endswith(".py") and not Path(where).is_file():
-            raise InputError(Problem(f"no such file: {where}", key=f"{place}type")) from None
-        raise _failed(f"importing {where} failed", error) from error
-    except ModuleNotFoundError as error:
-        if error.name is not None and (where == error.name or where.startswith(error.name + ".")):
-            hint = "; a file is written with its ending, as controller.py:Class"
-            raise InputError(Problem(f"no module {where!r}{hint}", key=f"{place}type")) from None
-        raise _failed(f"importing {where} failed", error) from error
-    except Exception as error:
-        raise _failed(f"importing {where} failed", error) from error
-    found = getattr(module, class_name, None)
-    if not isinstance(found, type):
-        classes = [one for one, value in vars(module).items() if isinstance(value, type) and not one.startswith("_")]
-        raise InputError(
-            Problem(f"no class {class_name!r} in {where}{closest(class_name, classes)}", key=f"{place}type")
-        )
+        module = user_code.imported(spec.type, key=key, allowed=allowed, example="controller.py:Class")
+    except user_code.ImportFailed as error:
+        assert isinstance(error.__cause__, Exception)
+        raise _failed(f"importing {user_code.place_of(spec.type)[0]} failed", error.__cause__) from error.__cause__
+    found = user_code.named(module, spec.type, type, "class", key=key)
     missing = [method for method in ("reset", "update") if not callable(getattr(found, method, None))]
     if missing:
         needed = "a controller has reset(setup) and update(t, measured)"
-        message = f"class {class_name!r} has no method {missing[0]!r}; {needed}"
-        raise InputError(Problem(message, key=f"{place}type"))
+        message = f"class {found.__name__!r} has no method {missing[0]!r}; {needed}"
+        raise InputError(Problem(message, key=key))
     return _construct(found, spec.parameters, place)
 
 
@@ -129,27 +123,6 @@ def _construct(found: type[Any], parameters: dict[str, Any], place: str) -> Cont
     except Exception as error:
         raise _failed(f"constructing {found.__name__} failed", error) from error
     return controller
-
-
-def _module_of_file(file: Path) -> ModuleType:
-    """The module of a Python file; its neighbours can be imported by it, as when Python runs it as a script."""
-    if not file.is_file():
-        raise FileNotFoundError(file)
-    name = f"botz_user_{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    folder = str(file.parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
-    # Dataclasses and pickle look the module up by its name while it is being imported.
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        sys.modules.pop(name, None)
-        raise
-    return module
 
 
 def _failed(what: str, error: Exception) -> ControllerError:

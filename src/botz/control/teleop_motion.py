@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 
 from botz.engines.serial_arm import SerialArm
+from botz.engines.tool_rates import joint_speeds
 from botz.scenario.arm_motion import TeleoperationLimits
 
 RAMP = 0.1
@@ -16,8 +17,6 @@ APPROACH = 0.1
 LEAD = 0.5
 """How far the reference may lead the arm, in seconds at the joint's greatest speed: an arm that is held by what it
 touches pushes no harder the longer the master goes on."""
-SINGULAR = 0.04
-"""Share of the arm's reach below which a singular value counts as near a singularity."""
 MARGIN = 1e-3
 """The reference turns back this far inside the workspace's box [m]; what is between is for rounding."""
 HALVINGS = 12
@@ -36,7 +35,6 @@ class Motion:
         self._low = np.full(3, -inf) if limits.low is None else np.array(limits.low)
         self._high = np.full(3, inf) if limits.high is None else np.array(limits.high)
         self._boxed = limits.low is not None or limits.high is not None
-        self._reach = arm.reach
 
     def towards(self, q: np.ndarray, v: np.ndarray, target: np.ndarray, time: float, found: set[str]) -> np.ndarray:
         """To `target`, so as to be there after `time` [s]. Joints speed up along their ramp; they slow down at once, so
@@ -60,7 +58,10 @@ class Motion:
             if size > most:
                 found.add("speed")
                 wanted[part] *= most / size
-        return self._changed(v, self._joint_speeds(q, self._free_of_walls(q, wanted, found), found))
+        speeds, excess = joint_speeds(self._arm, q, self._free_of_walls(q, wanted, found), self.speed)
+        if excess > 1.001:
+            found.add("speed")
+        return self._changed(v, speeds)
 
     def braked(self, v: np.ndarray) -> np.ndarray:
         return self._changed(v, np.zeros_like(v))
@@ -81,17 +82,6 @@ class Motion:
         change = wanted - v
         share = float(np.max(np.abs(change) / (self._acceleration * self._period)))
         return v + change / max(1.0, share)
-
-    def _joint_speeds(self, q: np.ndarray, twist: np.ndarray, found: set[str]) -> np.ndarray:
-        """Damped inverse of the Jacobian, turns weighed by the arm's reach: 1/σ, and σ/ε² below ε."""
-        weights = np.array([1.0, 1.0, 1.0, self._reach, self._reach, self._reach])
-        left, sizes, right = np.linalg.svd(weights[:, None] * self._arm.jacobian(q), full_matrices=False)
-        floor = SINGULAR * self._reach
-        speeds = right.T @ (sizes / np.maximum(sizes, floor) ** 2 * (left.T @ (weights * twist)))
-        share = float(np.max(np.abs(speeds) / self.speed))
-        if share > 1.001:
-            found.add("speed")
-        return np.asarray(speeds / max(1.0, share))
 
     @staticmethod
     def _held(

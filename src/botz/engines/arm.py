@@ -4,7 +4,6 @@ physics/dh.py, newton_euler.py and composite_body.py."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,17 @@ import numpy as np
 from botz.engines import arm_kernel as kernel
 from botz.engines import arm_units as layout
 from botz.engines.arm_calls import BY_COLUMNS, COMPOSITE
+from botz.engines.arm_checks import check_masses, check_step
 from botz.engines.arm_rows import channels_of, views_of
 from botz.engines.base import Channel, ChannelTable, Engine, EngineState, command_numbers
 from botz.engines.serial_arm import SerialArm
+from botz.engines.tool_rates import joint_speeds
 from botz.errors import InputError, Problem
 from botz.scenario.arm import ArmScenario
 from botz.scenario.names import closest
 
-REFERENCE = ("position", "speed", "acceleration")
 WILDEST = 1e9
 """Commands are cut off here, so that nothing computed from them overflows."""
-DAMPING = 0.03
-"""Of the inverse Jacobian of Cartesian rates: no direction asks for joint speeds of more than 1/0.03 times the tool's,
-in units of the arm's reach."""
-SUNK = 0.02
-"""How deep an object may begin in something, as a part of its half edge, beside a millimetre."""
 
 
 class ArmEngine(Engine):
@@ -41,7 +36,7 @@ class ArmEngine(Engine):
         self.arms = {
             name: SerialArm(robot, gravity=world.gravity, water=world.water) for name, robot in scenario.robots.items()
         }
-        self._check_masses()
+        check_masses(scenario, self.arms)
         self.records = layout.build_records(scenario, self.arms, self.dt)
         self._axes = np.zeros((len(self.records.boxes), 9))
         self._start_poses = self.records.poses.copy()
@@ -56,7 +51,7 @@ class ArmEngine(Engine):
         stateful = (records.units, records.joints, records.q, records.qd, records.poses, records.bristles)
         self._stateful = tuple(array.reshape(-1).view(np.uint8) for array in stateful)
         self._kept_arrays = tuple(array.copy() for array in self._stateful)
-        self._check_step()
+        check_step(scenario, self.arms, self.records, self._axes, self.dt)
         self.reset(self._rng)
 
     # --- building --------------------------------------------------------------------------------------------
@@ -76,148 +71,6 @@ class ArmEngine(Engine):
             if robot.gripper is not None:
                 found.append(Channel(f"{name}/gripper/opening", "m", "distance between the pads that is wanted"))
                 found.append(Channel(f"{name}/gripper/force", "N", "greatest force of a jaw"))
-        return found
-
-    def _check_masses(self) -> None:
-        """Every joint must move something that has mass: H is positive in the starting position."""
-        problems = []
-        for name, arm in self.arms.items():
-            with np.errstate(all="ignore"):
-                inertia = arm.inertia(np.array(self.scenario.robots[name].start_joints))
-            key = f"robots.{name}.joints"
-            if not np.isfinite(inertia).all():
-                problems.append(Problem("lengths and masses are too large to compute with", key=key))
-                continue
-            sizes, directions = np.linalg.eigh(inertia)
-            if not sizes[0] > 1e-12 * sizes[-1]:
-                joints = [one for one, part in zip(arm.names, directions[:, 0], strict=True) if abs(part) > 0.3]
-                message = (
-                    f"{', '.join(joints)} can move without moving any inertia; give the links masses, or the joint a "
-                    "rotor_inertia"
-                )
-                problems.append(Problem(message, key=f"{key}.{joints[0]}"))
-        if problems:
-            raise InputError(problems)
-
-    def _check_step(self) -> None:
-        problems = []
-        for name in self.scenario.robots:
-            problems += self._check_servo(name)
-        problems += self._check_contact()
-        if problems:
-            raise InputError(problems)
-
-    def _check_servo(self, name: str) -> list[Problem]:
-        """Servo, stops and friction must be slow against the step in the starting position, and the servo's error must
-        die away."""
-        robot, arm, h = self.scenario.robots[name], self.arms[name], self.dt
-        servo, key = robot.servo, f"robots.{name}.servo"
-        q = np.array(robot.start_joints)
-        inertia = arm.inertia(q)
-
-        def liveliness(springs: np.ndarray) -> tuple[float, float]:
-            """How lively the joints are together against each alone: least and largest eigenvalue of H⁻¹ D."""
-            sizes = np.linalg.eigvals(np.linalg.solve(inertia, np.diag(springs))).real
-            return float(sizes.min()), float(sizes.max())
-
-        found = []
-        for joint, spec in robot.joints.items():
-            if spec.range is not None and 2.0 * spec.stop_frequency * h > 1.0:
-                message = f"{spec.stop_frequency:g} rad/s is too fast for steps of {h:g} s; at most {0.5 / h:.3g} rad/s"
-                found.append(Problem(message, key=f"robots.{name}.joints.{joint}.stop_frequency"))
-        steepest = np.array(
-            [one.friction.viscous + one.friction.coulomb / one.friction.smoothing for one in robot.joints.values()]
-        )
-        if (braked := liveliness(steepest)[1] * h) > 2.0:
-            joint, spec = list(robot.joints.items())[int(np.argmax(steepest / np.diag(inertia)))]
-            friction, place = spec.friction, f"robots.{name}.joints.{joint}.friction"
-            if friction.viscous > friction.coulomb / friction.smoothing:
-                message = (
-                    f"{friction.viscous:g} is too much for what the joint moves in steps of {h:g} s; at most "
-                    f"{2.0 * friction.viscous / braked:.2g}, or a rotor_inertia, or a shorter time.step"
-                )
-                found.append(Problem(message, key=f"{place}.viscous"))
-            else:
-                message = (
-                    f"{friction.smoothing:g} is too sharp for steps of {h:g} s: the joint would tremble instead of "
-                    f"resting; at least {0.5 * braked * friction.smoothing:.2g}, or a rotor_inertia, or a shorter "
-                    "time.step"
-                )
-                found.append(Problem(message, key=f"{place}.smoothing"))
-        if servo.type == "torque" or servo.gains is not None:
-            return found
-        slowest, together = liveliness(np.diag(inertia)) if servo.type == "pid" else (1.0, 1.0)
-        rate = servo.frequency * max(2.0 * servo.damping, 1.0)
-        if rate * together * h > 1.0:
-            most = servo.frequency / (rate * together * h)
-            other = ", or computed-torque" if servo.type == "pid" else ""
-            message = (
-                f"{servo.frequency:g} rad/s with a damping of {servo.damping:g} is too fast for steps of {h:g} s; at "
-                f"most {most:.3g} rad/s, or a shorter time.step{other}"
-            )
-            found.append(Problem(message, key=f"{key}.frequency"))
-        # Routh's condition for s³ + λ (2ζω s² + ω² s + ω²/T), λ of the slowest motion, and for
-        # τ s³ + s² + 2ζω s + ω² with a valve's lag τ.
-        braking = 2.0 * servo.damping * servo.frequency
-        if servo.integral_time is not None and servo.integral_time * braking * slowest <= 1.0:
-            least = 1.0 / (braking * slowest) if braking > 0.0 else float("inf")
-            message = f"{servo.integral_time:g} s lets the error grow; it needs more than {least:.3g} s"
-            found.append(Problem(message, key=f"{key}.integral_time"))
-        for joint, spec in robot.joints.items():
-            lag = spec.actuator.lag
-            if lag * servo.frequency**2 >= braking and lag > 0.0:
-                message = (
-                    f"{servo.frequency:g} rad/s is too fast for the lag of {lag:g} s of {joint}; below "
-                    f"{2.0 * servo.damping / lag:.3g} rad/s"
-                )
-                found.append(Problem(message, key=f"{key}.frequency"))
-                break
-        return found
-
-    def _check_contact(self) -> list[Problem]:
-        """Springs and dampers of all points that can press on a body at once must be slow against the step, and no
-        weight may be too much for them."""
-        world, found = self.scenario.world, []
-        stiffness, damping = float(self.records.world[3]), world.contact.damping
-        cases = layout.touching_cases(self.scenario, self.arms)
-        for what, mass, points in cases:
-            if layout.contact_load(stiffness, damping, mass, points, self.dt, self.scenario.time.method) > 2.0:
-                most = layout.stiffest(damping, cases, self.dt, 2.0, self.scenario.time.method)
-                message = (
-                    f"{stiffness:g} N/m is too stiff for {what} in steps of {self.dt:g} s; at most {most:.2g} N/m, or "
-                    "a shorter time.step"
-                )
-                found.append(Problem(message, key="world.contact.stiffness"))
-                break
-        weight = float(np.linalg.norm(world.gravity))
-        for name, thing in world.objects.items():
-            sinks = thing.mass * weight / (4.0 * stiffness)
-            if sinks > 0.1 * min(thing.size):
-                message = (
-                    f"{stiffness:.3g} N/m is too soft for {name}: its {thing.mass:g} kg would sink in by "
-                    f"{sinks:.2g} m; at least {thing.mass * weight / (0.4 * min(thing.size)):.2g} N/m"
-                )
-                found.append(Problem(message, key="world.contact.stiffness"))
-        return found + self._check_places()
-
-    def _check_places(self) -> list[Problem]:
-        """Objects must not begin inside something: the springs would throw them out."""
-        world, records, found = self.scenario.world, self.records, []
-        names = [*world.boxes, *world.objects]
-        for b in range(len(world.boxes), len(names)):
-            key = f"world.objects.{names[b]}.pose"
-            slack = SUNK * float(min(records.boxes[b].hx, records.boxes[b].hy, records.boxes[b].hz)) + 1e-3
-            for plane, name in zip(records.planes, world.planes, strict=True):
-                normal = np.array([plane.nx, plane.ny, plane.nz])
-                half = np.array([records.boxes[b].hx, records.boxes[b].hy, records.boxes[b].hz])
-                reach = float(np.abs(self._axes[b].reshape(3, 3) @ normal) @ half)
-                depth = plane.offset - normal @ records.poses[b, :3] + reach
-                if depth > slack:
-                    found.append(Problem(f"begins {depth:.3g} m inside {name}; move it out", key=key))
-            for other in range(b):
-                depth = kernel.overlap_of(records.boxes, records.poses, self._axes, other, b)
-                if depth > slack:
-                    found.append(Problem(f"begins {depth:.3g} m inside {names[other]}; move it out", key=key))
         return found
 
     # --- the protocol ----------------------------------------------------------------------------------------
@@ -382,22 +235,8 @@ class ArmEngine(Engine):
         return values
 
     def joint_speeds(self, robot: str, twist: np.ndarray) -> np.ndarray:
-        """Joint speeds for a velocity of the tool and its angular velocity (world axes), damped near singularities and
-        slowed down as a whole to what the joints allow. Half a turn counts as much as the arm's reach."""
+        """Joint speeds for a velocity of the tool and its angular velocity (world axes) at the present position."""
         arm = self.arms[robot]
-        twist = np.clip(twist, -WILDEST, WILDEST)
         unit = self.records.units[list(self.arms).index(robot)]
         q = self.records.q[int(unit.start) : int(unit.start + unit.n)]
-        scale = np.array([1.0, 1.0, 1.0, arm.reach / pi, arm.reach / pi, arm.reach / pi]) / arm.reach
-        jacobian = scale[:, None] * arm.jacobian(q)
-        left, sizes, right = np.linalg.svd(jacobian, full_matrices=False)
-        speeds = right.T @ ((sizes / (sizes**2 + damping_of(sizes) ** 2)) * (left.T @ (scale * twist)))
-        with np.errstate(invalid="ignore"):
-            excess = float(np.max(np.abs(speeds) / arm.speed))
-        return speeds / max(1.0, excess)
-
-
-def damping_of(sizes: np.ndarray) -> float:
-    """None while the least singular value is above DAMPING, then growing to it."""
-    least = float(sizes.min())
-    return 0.0 if least >= DAMPING else DAMPING * sqrt(1.0 - (least / DAMPING) ** 2)
+        return joint_speeds(arm, q, np.clip(twist, -WILDEST, WILDEST), arm.speed)[0]

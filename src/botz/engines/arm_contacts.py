@@ -1,4 +1,4 @@
-"""Where tools, grippers, objects, boxes and planes meet in engine `arm`: compliant contact, point by point.
+"""Where objects, boxes and planes meet in engine `arm`: compliant contact, point by point; tools in arm_touch.py.
 
 Every pair of a point and a surface has a place of its own among the `bristles`, in the order in which the loops below
 come by, so that its friction remembers where it sticks. Forces are in the world's axes.
@@ -9,14 +9,10 @@ from __future__ import annotations
 from math import sqrt
 
 from botz.engines.arm_boxes import corner, forget, load_at, press_boxes, velocity_at
-from botz.engines.arm_units import CORNERS, PAD_POINTS, PAD_SHARE, PATCH
+from botz.engines.arm_units import CORNERS, PATCH
 from botz.frames import compiled, cross, dot, inlined, rotation_of
-from botz.physics.box_contact import ball_in_box
-from botz.physics.dh import REVOLUTE, add_force, combined, joint_axis
+from botz.physics.dh import REVOLUTE, joint_axis
 from botz.physics.penalty import penalty_force
-
-HELD = 1.0
-"""Force of each pad from which an object between them counts as held [N]."""
 
 
 @compiled
@@ -57,31 +53,6 @@ def press(bristle, stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, 
 def press_on_plane(plane, bristle, stiffness, damping, friction, x, y, z, radius, vx, vy, vz, dt):
     depth = plane.offset - dot(plane.nx, plane.ny, plane.nz, x, y, z) + radius
     return press(bristle, stiffness, damping, friction, depth, plane.nx, plane.ny, plane.nz, vx, vy, vz, dt)
-
-
-@compiled
-def press_on_box(box, pose, axes, load, bristle, stiffness, damping, friction, x, y, z, radius, vx, vy, vz, dt):
-    """The same on a box; what it takes is added to its `load`."""
-    dx, dy, dz = x - pose[0], y - pose[1], z - pose[2]
-    lx = dot(axes[0], axes[1], axes[2], dx, dy, dz)
-    ly = dot(axes[3], axes[4], axes[5], dx, dy, dz)
-    lz = dot(axes[6], axes[7], axes[8], dx, dy, dz)
-    depth, nx, ny, nz = ball_in_box(box.hx, box.hy, box.hz, lx, ly, lz, radius)
-    if depth <= 0.0:
-        return press(bristle, stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, dt)
-    nx, ny, nz = combined(axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8], nx, ny, nz)
-    if box.mass > 0.0:
-        wx, wy, wz = combined(
-            axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8], pose[10], pose[11],
-            pose[12],
-        )  # fmt: skip
-        tx, ty, tz = cross(wx, wy, wz, dx, dy, dz)
-        vx, vy, vz = vx - pose[7] - tx, vy - pose[8] - ty, vz - pose[9] - tz
-    fx, fy, fz = press(bristle, stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, dt)
-    tx, ty, tz = cross(dx, dy, dz, fx, fy, fz)
-    load[0], load[1], load[2] = load[0] - fx, load[1] - fy, load[2] - fz
-    load[3], load[4], load[5] = load[3] - tx, load[4] - ty, load[5] - tz
-    return fx, fy, fz
 
 
 @compiled
@@ -126,99 +97,6 @@ def beside(box, axes, dx, dy, dz, radius):
         or abs(dot(axes[3], axes[4], axes[5], dx, dy, dz)) > box.hy + radius
         or abs(dot(axes[6], axes[7], axes[8], dx, dy, dz)) > box.hz + radius
     )
-
-
-@compiled
-def press_tool(
-    # parameters
-    arm, unit, links, points, planes, boxes, world,
-    # state in
-    frames, qd, poses, axes, dt,
-    # out: friction, loads on the boxes, joint torques; -> next place among the bristles
-    bristles, slot, loads, torque,
-):  # fmt: skip
-    """All points of a tool and its pads on all surfaces. With dt > 0 also the wrench on the tool, what the jaws press
-    and what they hold."""
-    n = len(links)
-    tip = frames[n]
-    ax, ay, az = base_to_world(arm, tip[0], tip[1], tip[2])
-    bx, by, bz = base_to_world(arm, tip[3], tip[4], tip[5])
-    cx, cy, cz = base_to_world(arm, tip[6], tip[7], tip[8])
-    px, py, pz = base_to_world(arm, tip[9], tip[10], tip[11])
-    px, py, pz = px + arm.base_x, py + arm.base_y, pz + arm.base_z
-    vx, vy, vz, wx, wy, wz = tool_motion(links, frames, qd)
-    vx, vy, vz = base_to_world(arm, vx, vy, vz)
-    wx, wy, wz = base_to_world(arm, wx, wy, wz)
-    sum_fx = sum_fy = sum_fz = sum_mx = sum_my = sum_mz = 0.0
-    left = right = 0.0
-    grip = damper = 0.0
-    left_box = right_box = -1
-    touching = unit.points + (2 * PAD_POINTS if unit.gripper else 0)
-    surfaces = len(planes) + len(boxes)
-    for s in range(surfaces):
-        at = slot + s * touching
-        if s < len(planes):
-            far = dot(planes[s].nx, planes[s].ny, planes[s].nz, px, py, pz) - planes[s].offset > unit.reach
-            friction, damping = sqrt(unit.friction * planes[s].friction), damping_between(world, unit.mass, 0.0)
-        else:
-            b = s - len(planes)
-            box = boxes[b]
-            dx, dy, dz = px - poses[b, 0], py - poses[b, 1], pz - poses[b, 2]
-            far = beside(box, axes[b], dx, dy, dz, unit.reach)
-            friction = sqrt(unit.friction * box.friction)
-            damping = damping_between(world, unit.mass, box.mass)
-        if far:
-            if dt > 0.0:
-                forget(bristles, at, touching)
-            continue
-        for k in range(touching):
-            pad = k - unit.points
-            jaw, share = 0.0, 1.0
-            if pad < 0:
-                x, y, z = points[k, 0], points[k, 1], points[k, 2]
-                radius = unit.radius
-            else:
-                jaw = -1.0 if pad < PAD_POINTS else 1.0
-                place = pad % PAD_POINTS
-                x, z = (place % 3 - 1) * unit.pad_x, (place // 3 - 1) * unit.pad_z
-                y = 0.5 * jaw * unit.opening
-                radius, share = 0.0, PAD_SHARE
-            rx, ry, rz = combined(ax, ay, az, bx, by, bz, cx, cy, cz, x, y, z)
-            tx, ty, tz = cross(wx, wy, wz, rx, ry, rz)
-            slide = 0.5 * jaw * unit.jaw_rate
-            tx, ty, tz = vx + tx + slide * bx, vy + ty + slide * by, vz + tz + slide * bz
-            x, y, z = px + rx, py + ry, pz + rz
-            if s < len(planes):
-                fx, fy, fz = press_on_plane(
-                    planes[s], bristles[at + k], share * world[3], share * damping, friction, x, y, z, radius, tx, ty,
-                    tz, dt,
-                )  # fmt: skip
-            else:
-                b = s - len(planes)
-                fx, fy, fz = press_on_box(
-                    boxes[b], poses[b], axes[b], loads[b], bristles[at + k], share * world[3], share * damping,
-                    friction, x, y, z, radius, tx, ty, tz, dt,
-                )  # fmt: skip
-            sum_fx, sum_fy, sum_fz = sum_fx + fx, sum_fy + fy, sum_fz + fz
-            tx, ty, tz = cross(rx, ry, rz, fx, fy, fz)
-            sum_mx, sum_my, sum_mz = sum_mx + tx, sum_my + ty, sum_mz + tz
-            pushed = jaw * dot(fx, fy, fz, bx, by, bz)
-            if pushed > 0.0 and s >= len(planes):
-                grip, damper = grip + 0.5, damping
-                if jaw < 0.0:
-                    left, left_box = left + pushed, s - len(planes)
-                else:
-                    right, right_box = right + pushed, s - len(planes)
-    fx, fy, fz = world_to_base(arm, sum_fx, sum_fy, sum_fz)
-    mx, my, mz = world_to_base(arm, sum_mx, sum_my, sum_mz)
-    add_force(links, frames, n - 1, tip[9], tip[10], tip[11], fx, fy, fz, mx, my, mz, torque)
-    if dt > 0.0:
-        unit.fx, unit.fy, unit.fz, unit.mx, unit.my, unit.mz = sum_fx, sum_fy, sum_fz, sum_mx, sum_my, sum_mz
-        unit.pressed = 0.5 * (left + right)
-        unit.grip, unit.damper = grip, damper
-        both = left > HELD and right > HELD and left_box == right_box
-        unit.held = left_box + 1.0 if both and boxes[left_box].mass > 0.0 else 0.0
-    return slot + surfaces * touching
 
 
 @compiled

@@ -11,7 +11,7 @@ import numpy as np
 from botz.engines import arm_inverse_calls as calls
 from botz.errors import InputError, Problem
 from botz.physics import ik_choice as choice
-from botz.physics.dh import REVOLUTE, SCRATCH
+from botz.physics.dh import SCRATCH
 from botz.physics.titan4_ik import fits as fits_titan4
 from botz.physics.wrist_ik import fits as fits_wrist
 
@@ -127,7 +127,14 @@ class CompiledSolver:
         weights = per_pose(np.ones(n) if weights is None else weights, 1, n, "weights")[0]
         if (weights < 0).any():
             raise InputError(Problem("none can be negative", key="weights"))
-        found = self.blank(count, n, self.kind != "numeric")
+        found = SolutionsOfMany(
+            joints=np.zeros((count, choice.MOST, n)),
+            counts=np.zeros(count, dtype=np.int64),
+            codes=np.zeros((count, choice.MOST), dtype=np.int64),
+            costs=np.zeros((count, choice.MOST)),
+            status=np.zeros(count, dtype=np.int64),
+            named=self.kind != "numeric",
+        )
         out = (found.joints, found.codes, found.costs, found.counts, found.status)
         common = (arm.arm, arm.links, poses, wanted, weights, limits)
         match self.kind:
@@ -135,88 +142,10 @@ class CompiledSolver:
                 calls.solve_titan4(*common, np.zeros(12), *out)
             case "wrist":
                 calls.solve_wrist(*common, np.zeros(12), *out)
-                self._look_beside(arm, poses, wanted, weights, limits, found)
             case "numeric":
                 scratch, frames = np.zeros(n, dtype=SCRATCH), np.zeros((n + 1, 12))
                 calls.solve_numeric(*common, np.zeros(12), scratch, frames, np.zeros((6 + n, 8 + n)), *out)
         return found
-
-    def _look_beside(
-        self, arm: SerialArm, poses: np.ndarray, wanted: np.ndarray, weights: np.ndarray, limits: bool,
-        found: SolutionsOfMany,
-    ) -> None:  # fmt: skip
-        """Poses that seem out of reach once more, from beside: within some 1e-8 of a place where several axes coincide,
-        rounding leaves nothing of the directions that the closed form of a general arm needs. Solutions of poses
-        a little away exist there, and damped least squares leads each of them to the pose itself."""
-        lost = np.flatnonzero(found.status % choice.FREE_SHOULDER == choice.OUT_OF_REACH)
-        if not lost.size:
-            return
-        near = np.repeat(poses[lost], len(BESIDE), axis=0)
-        for k, (shift, turn) in enumerate(BESIDE):
-            near[k :: len(BESIDE), :3, 3] += arm.reach * shift
-            near[k :: len(BESIDE), :3, :3] = turn @ near[k :: len(BESIDE), :3, :3]
-        beside = CompiledSolver.blank(len(near), arm.n)
-        calls.solve_wrist(
-            arm.arm, arm.links, near, np.repeat(wanted[lost], len(BESIDE), axis=0), weights, False, np.zeros(12),
-            beside.joints, beside.codes, beside.costs, beside.counts, beside.status,
-        )  # fmt: skip
-        numeric = CompiledSolver("numeric")
-        for number, k in enumerate(lost.tolist()):
-            kept: list[tuple[float, np.ndarray, int]] = []
-            for row in range(number * len(BESIDE), (number + 1) * len(BESIDE)):
-                for start, code in zip(beside.joints[row], beside.codes[row, : beside.counts[row]], strict=False):
-                    led = numeric(arm, poses[k : k + 1], wanted=start, weights=None, limits=False)[0]
-                    if led:
-                        q = turned_towards(arm, led.best, wanted[k], limits)
-                        kept.append((float((weights * (q - wanted[k]) ** 2).mean()), q, int(code)))
-            inside = [one for one in kept if not limits or arm.within(one[1], choice.SLACK)]
-            inside.sort(key=lambda one: one[0])
-            apart: list[tuple[float, np.ndarray, int]] = []
-            for one in inside:
-                gaps = [np.abs((one[1] - other[1] + np.pi) % (2.0 * np.pi) - np.pi).max() for other in apart]
-                if min(gaps, default=1.0) > 1e-5 and len(apart) < choice.MOST:
-                    apart.append(one)
-            for row, (cost, q, code) in enumerate(apart):
-                found.costs[k, row], found.joints[k, row], found.codes[k, row] = cost, q, code
-            found.counts[k] = len(apart)
-            if kept:
-                found.status[k] = choice.SOLVED if apart else choice.OUTSIDE_LIMITS
-
-    @staticmethod
-    def blank(count: int, n: int, named: bool = True) -> SolutionsOfMany:
-        return SolutionsOfMany(
-            joints=np.zeros((count, choice.MOST, n)),
-            counts=np.zeros(count, dtype=np.int64),
-            codes=np.zeros((count, choice.MOST), dtype=np.int64),
-            costs=np.zeros((count, choice.MOST)),
-            status=np.zeros(count, dtype=np.int64),
-            named=named,
-        )
-
-
-def turned_towards(arm: SerialArm, q: np.ndarray, wanted: np.ndarray, limits: bool) -> np.ndarray:
-    """Whole turns away, as near to what is wanted as the ranges allow."""
-    whole = np.where(arm.links["kind"] == REVOLUTE, 2.0 * np.pi, 0.0)
-    q = q + whole * np.round((wanted - q) / (2.0 * np.pi))
-    if limits:
-        q = np.where(q > arm.upper + choice.SLACK, q - whole, q)
-        q = np.where(q < arm.lower - choice.SLACK, q + whole, q)
-    return q
-
-
-def _beside() -> list[tuple[np.ndarray, np.ndarray]]:
-    """Small shifts and turns in four directions that are nobody's axis, and a little further for the edge of the
-    reach, where most of them lead out."""
-    found = []
-    for size in (1e-6, 1e-4):
-        for direction in ((0.9, 0.3, 0.31), (-0.5, 0.7, -0.51), (-0.4, -0.6, 0.69), (0.2, -0.41, -0.89)):
-            x, y, z = size * np.array(direction)
-            turn = np.linalg.qr(np.array([[1.0, -z, y], [z, 1.0, -x], [-y, x, 1.0]]))[0]
-            found.append((np.array([x, y, z]), turn * np.sign(np.diag(turn))))
-    return found
-
-
-BESIDE = _beside()
 
 
 def checked_poses(poses: Any) -> np.ndarray:

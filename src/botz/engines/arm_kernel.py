@@ -8,11 +8,13 @@ from numba import njit
 
 from botz.engines.arm_boxes import face_between
 from botz.engines.arm_calls import COMPOSITE
-from botz.engines.arm_contacts import press_objects, press_tool, turn_boxes
+from botz.engines.arm_contacts import press_objects, turn_boxes
 from botz.engines.arm_rows import observe_row
 from botz.engines.arm_servo import actuate, carry_reference, move_jaws, servo_torques, take_reference
+from botz.engines.arm_touch import press_tool
 from botz.engines.arm_units import POSE
-from botz.frames import UNCOUNTED, compiled, cross, dot, quaternion_rate
+from botz.frames import UNCOUNTED, compiled, cross, dot, inlined, quaternion_rate
+from botz.physics.chain_block import LANES, bias_and_inertia, fill_block
 from botz.physics.composite_body import inertia_by_columns, inertia_matrix, solve_symmetric
 from botz.physics.dh import add_water, chain_frames, friction_torque, set_joints, tool_frame
 from botz.physics.newton_euler import newton_euler
@@ -60,10 +62,10 @@ def hold_at_stops(links, joints, q, qd, scratch, room, column, acceleration):
             pushes[i] = push
 
 
-@compiled
+@inlined
 def arm_accelerations(
     # parameters
-    arm, unit, links, joints, points, planes, boxes, world, dynamics,
+    arm, unit, links, chain, joints, points, planes, boxes, world, dynamics,
     # state in
     q, qd, held, poses, axes, dt,
     # room
@@ -71,25 +73,26 @@ def arm_accelerations(
     # out; -> next place among the bristles
     bristles, slot, loads, acceleration,
 ):  # fmt: skip
-    """q̈ of one arm under the torques held in this step, friction, water, contact and its stops."""
-    set_joints(links, q, scratch)
-    newton_euler(links, arm.gx, arm.gy, arm.gz, qd, zero, scratch, load)
+    """q̈ of one arm under the torques held in this step, friction, water, contact and its stops; it stands where
+    `place_all` has put it."""
+    side_by_side = dynamics == COMPOSITE and len(links) <= LANES
+    if side_by_side:
+        bias_and_inertia(links, arm.gx, arm.gy, arm.gz, frames, qd, chain, load, room)
+    else:
+        newton_euler(links, arm.gx, arm.gy, arm.gz, qd, zero, scratch, load)
     for i in range(len(links)):
         resisting = load[i] + friction_torque(links[i], qd[i])
         acceleration[i] = held[i] - resisting
-    if unit.touches or arm.density != 0.0:
-        chain_frames(links, scratch, frames)
-        tool_frame(arm, frames[len(links) - 1], frames[len(links)])
-        if arm.density != 0.0:
-            add_water(arm, links, frames, qd, scratch, acceleration)
-        if unit.touches:
-            slot = press_tool(
-                arm, unit, links, points[unit.first_point :], planes, boxes, world, frames, qd, poses, axes, dt,
-                bristles, slot, loads, acceleration,
-            )  # fmt: skip
-    if dynamics == COMPOSITE:
+    if arm.density != 0.0:
+        add_water(arm, links, frames, qd, scratch, acceleration)
+    if unit.touches:
+        slot = press_tool(
+            arm, unit, links, points[unit.first_block :], planes, boxes, world, frames, qd, poses, axes, dt, bristles,
+            slot, loads, acceleration,
+        )  # fmt: skip
+    if dynamics == COMPOSITE and not side_by_side:
         inertia_matrix(links, scratch, room)
-    else:
+    elif dynamics != COMPOSITE:
         inertia_by_columns(links, load, zero, scratch, room)
     if not solve_symmetric(room, acceleration):
         acceleration[0] = nan  # joints that move nothing: the run ends here, and says so
@@ -116,15 +119,29 @@ def box_rates(boxes, first, world, poses, axes, loads, rates):
         rate[12] = (dot(a[6], a[7], a[8], load[3], load[4], load[5]) - tz) / box.izz
 
 
-@compiled
+@inlined
+def place_all(arms, units, links, q, poses, scratch, frames, world, axes):
+    """Where everything is: sines and cosines of the joints, frames of the arms, axes of the objects."""
+    turn_boxes(poses, int(world[4]), axes)
+    for u in range(len(units)):
+        s, e = units[u].start, units[u].start + units[u].n
+        set_joints(links[s:e], q[s:e], scratch[s:e])
+        own = frames[s + u : e + u + 1]
+        chain_frames(links[s:e], scratch[s:e], own)
+        tool_frame(arms[u], own[units[u].n - 1], own[units[u].n])
+
+
+@inlined
 def rates_of_all(
-    arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world, stages,
-    box_stages, loads, patch, axes, dynamics, dt,
+    arms, units, links, chains, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
+    stages, box_stages, loads, patch, axes, dynamics, dt,
 ):  # fmt: skip
-    """Accelerations of all joints and rates of all objects in their present state. With dt > 0 friction moves on."""
+    """Accelerations of all joints and rates of all objects in their present state. With dt > 0 friction moves on: then
+    it is the state that the servos have seen, for which `place_all` has been done."""
     first = int(world[4])
+    if dt == 0.0:
+        place_all(arms, units, links, q, poses, scratch, frames, world, axes)
     if first < len(boxes):
-        turn_boxes(poses, first, axes)
         for b in range(first, len(boxes)):
             for k in range(6):
                 loads[b, k] = 0.0
@@ -132,8 +149,8 @@ def rates_of_all(
     for u in range(len(units)):
         s, e = units[u].start, units[u].start + units[u].n
         slot = arm_accelerations(
-            arms[u], units[u], links[s:e], joints[s:e], points, planes, boxes, world, dynamics, q[s:e], qd[s:e],
-            stages[TORQUE, s:e], poses, axes, dt, scratch[s:e], frames[s + u : e + u + 1], room, stages[ZERO],
+            arms[u], units[u], links[s:e], chains[u], joints[s:e], points, planes, boxes, world, dynamics, q[s:e],
+            qd[s:e], stages[TORQUE, s:e], poses, axes, dt, scratch[s:e], frames[s + u : e + u + 1], room, stages[ZERO],
             stages[LOAD], bristles, slot, loads, stages[ACCELERATION, s:e],
         )  # fmt: skip
     if first < len(boxes):
@@ -149,40 +166,26 @@ def normalise(poses, first):
         p[3], p[4], p[5], p[6] = p[3] / size, p[4] / size, p[5] / size, p[6] / size
 
 
-@compiled
+@inlined
 def integrate(
-    arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world, stages,
-    box_stages, loads, patch, axes, method, dynamics, dt,
+    arms, units, links, chains, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
+    stages, box_stages, loads, patch, axes, method, dynamics, dt,
 ):  # fmt: skip
+    """One step. Euler's method is the first stage of Runge and Kutta's, with the new speeds for the positions."""
     n, first = len(q), int(world[4])
-    if method == SEMI_IMPLICIT:
-        rates_of_all(
-            arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
-            stages, box_stages, loads, patch, axes, dynamics, dt,
-        )  # fmt: skip
-        for i in range(n):
-            qd[i] += dt * stages[ACCELERATION, i]
-            q[i] += dt * qd[i]
-        for b in range(first, len(boxes)):
-            p, rate = poses[b], box_stages[1, b]
-            for k in range(7, 13):
-                p[k] += dt * rate[k]
-            p[0], p[1], p[2] = p[0] + dt * p[7], p[1] + dt * p[8], p[2] + dt * p[9]
-            rw, rx, ry, rz = quaternion_rate(p[3], p[4], p[5], p[6], p[10], p[11], p[12])
-            p[3], p[4], p[5], p[6] = p[3] + dt * rw, p[4] + dt * rx, p[5] + dt * ry, p[6] + dt * rz
-        normalise(poses, first)
-        return
     for i in range(n):
         stages[START, i], stages[START_SPEED, i] = q[i], qd[i]
         stages[WAY, i], stages[GAIN, i] = 0.0, 0.0
     for b in range(first, len(boxes)):
         for k in range(13):
             box_stages[0, b, k], box_stages[2, b, k] = poses[b, k], 0.0
-    for stage in range(4):
+    for stage in range(4 if method == RK4 else 1):
         rates_of_all(
-            arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
-            stages, box_stages, loads, patch, axes, dynamics, dt if stage == 0 else 0.0,
+            arms, units, links, chains, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room,
+            world, stages, box_stages, loads, patch, axes, dynamics, dt if stage == 0 else 0.0,
         )  # fmt: skip
+        if method == SEMI_IMPLICIT:
+            break
         weight = dt / 6.0 if stage == 0 or stage == 3 else dt / 3.0
         ahead = dt if stage == 2 else 0.5 * dt
         for i in range(n):
@@ -198,6 +201,9 @@ def integrate(
                     poses[b, k] = box_stages[0, b, k] + ahead * box_stages[1, b, k]
         if stage < 3:
             normalise(poses, first)
+    if method == SEMI_IMPLICIT:
+        step_ahead(q, qd, poses, first, stages[ACCELERATION], box_stages[1], dt)
+        return
     for i in range(n):
         q[i], qd[i] = stages[START, i] + stages[WAY, i], stages[START_SPEED, i] + stages[GAIN, i]
     for b in range(first, len(boxes)):
@@ -206,19 +212,37 @@ def integrate(
     normalise(poses, first)
 
 
+@compiled
+def step_ahead(q, qd, poses, first, acceleration, rates, dt):
+    """Euler's step: speeds first, then positions by the new ones."""
+    for i in range(len(q)):
+        qd[i] += dt * acceleration[i]
+        q[i] += dt * qd[i]
+    for b in range(first, len(poses)):
+        p, rate = poses[b], rates[b]
+        for k in range(7, 13):
+            p[k] += dt * rate[k]
+        p[0], p[1], p[2] = p[0] + dt * p[7], p[1] + dt * p[8], p[2] + dt * p[9]
+        rw, rx, ry, rz = quaternion_rate(p[3], p[4], p[5], p[6], p[10], p[11], p[12])
+        p[3], p[4], p[5], p[6] = p[3] + dt * rw, p[4] + dt * rx, p[5] + dt * ry, p[6] + dt * rz
+    normalise(poses, first)
+
+
 @njit(cache=True, error_model="numpy", **UNCOUNTED)
 def advance_arms(
-    arms, units, links, model, model_last, joints, points, planes, boxes, poses, bristles, q, qd, scratch, frames, room,
-    world, stages, box_stages, loads, patch, axes, method, dynamics, dt, inputs, step, n, record_every, rows,
+    arms, units, links, chains, model, model_last, joints, points, planes, boxes, poses, bristles, q, qd, scratch,
+    frames, room, world, stages, box_stages, loads, patch, axes, method, dynamics, dt, inputs, step, n, record_every,
+    rows,
 ):  # fmt: skip
     """`n` steps; returns whether the state is still finite."""
     row = 0
     for u in range(len(units)):
         s, e = units[u].start, units[u].start + units[u].n
         take_reference(units[u], joints[s:e], links[s:e], q[s:e], inputs)
+        if units[u].n <= LANES:
+            fill_block(links[s:e], chains[u])
     for k in range(n):
-        # Servos look at what is held as it is now, not as it was at some stage of the last step.
-        turn_boxes(poses, int(world[4]), axes)
+        place_all(arms, units, links, q, poses, scratch, frames, world, axes)
         for u in range(len(units)):
             unit = units[u]
             s, e = unit.start, unit.start + unit.n
@@ -232,8 +256,8 @@ def advance_arms(
             if unit.gripper:
                 move_jaws(unit, world[3], inputs, dt)
         integrate(
-            arms, units, links, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room, world,
-            stages, box_stages, loads, patch, axes, method, dynamics, dt,
+            arms, units, links, chains, joints, points, planes, boxes, bristles, q, qd, poses, scratch, frames, room,
+            world, stages, box_stages, loads, patch, axes, method, dynamics, dt,
         )  # fmt: skip
         total = 0.0
         for i in range(len(q)):

@@ -7,7 +7,7 @@ from math import isnan
 from botz.engines.arm_contacts import world_to_base
 from botz.engines.arm_units import COMPUTED, PAD_POINTS, PAD_SHARE, PID, TORQUE
 from botz.frames import compiled, dot
-from botz.physics.dh import add_force, add_water, chain_frames, friction_torque, set_joints, tool_frame
+from botz.physics.dh import add_force, add_water, friction_torque
 from botz.physics.newton_euler import newton_euler
 
 DEEPEST = 0.008
@@ -140,10 +140,6 @@ def servo_torques(
         wanted[i] = pull + joint.reference_acceleration if unit.servo == COMPUTED else pull
         if joint.ki != 0.0:
             joint.integral = min(max(joint.integral + dt * error, -joint.most), joint.most)
-    set_joints(links, q, scratch)
-    if unit.gripper or arm.density != 0.0:
-        chain_frames(links, scratch, frames)
-        tool_frame(arm, frames[n - 1], frames[n])
     if unit.gripper:
         hold_payload(arm, unit, last, boxes, poses, axes, frames, model[n - 1])
     if unit.servo == COMPUTED:

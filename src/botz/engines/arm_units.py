@@ -10,6 +10,7 @@ import numpy as np
 from botz.engines.arm_records import link_records
 from botz.engines.serial_arm import SerialArm
 from botz.frames import quaternion_from_attitude, record, words
+from botz.physics.chain_block import BLOCK
 from botz.physics.dh import SCRATCH
 from botz.scenario.arm import ArmScenario, PlacedArm
 from botz.scenario.arm_world import Box
@@ -17,12 +18,16 @@ from botz.scenario.arm_world import Box
 TORQUE, PID, COMPUTED = 0, 1, 2
 PAD_POINTS = 9
 """Points of a pad that touch: a grid of three by three."""
+LANES = 24
+"""Points of a tool that are computed side by side: those of two pads and six more."""
 PAD_SHARE = 4.0 / 9.0
 """Stiffness of each of them by that of a corner: a whole pad is as stiff as a box on its four corners."""
 CORNERS = 8
 """Of a box."""
 PATCH = 64
 """Points at which two boxes can touch: pairs of the four edges of one face and the four sides of the other."""
+NOWHERE = 1e9
+"""Further away than anything [m]."""
 STIFFEST = 2e5
 """Of a point of contact, where the scenario leaves it open [N/m]."""
 INTEGRAL_SHARE = 0.1
@@ -31,14 +36,15 @@ little to wind up against an obstacle."""
 
 UNIT = record(
     **dict.fromkeys(words(
-        "radius friction mass pad_x pad_z widest strongest jaw_speed reach "
+        "friction mass widest strongest jaw_speed reach "
         "opening jaw_rate pressed grip damper held number fx fy fz mx my mz"
     ), np.float64),
-    **dict.fromkeys(words("start n first_point points gripper servo compensates knows inputs touches"), np.int64),
+    **dict.fromkeys(words("start n first_block blocks gripper servo compensates knows inputs touches"), np.int64),
 )  # fmt: skip
-"""An arm: where its joints, points and inputs begin; its gripper; `mass`: what a blow on the tool finds; `touches`:
-whether anything is there to be met. Its state: the gripper (`grip`, `damper`: points of a pad that touch, and the
-damping of each), the number of the last reference taken, and the wrench on the tool (world axes, about its point)."""
+"""An arm: where its joints, blocks of points and inputs begin; its gripper; `mass`: what a blow on the tool finds;
+`touches`: whether anything is there to be met. Its state: the gripper (`grip`, `damper`: points of a pad that touch,
+and the damping of each), the number of the last reference taken, and the wrench on the tool (world axes, about its
+point)."""
 UNIT_STATE = words("opening jaw_rate pressed grip damper held number fx fy fz mx my mz")
 
 JOINT = record(
@@ -50,6 +56,15 @@ JOINT = record(
 """A joint's servo (`most`: greatest integral of its error), actuator and stops; then its reference (`rate`: it was
 given as a speed), the integral of its error and the torque of its actuator."""
 JOINT_STATE = words("reference reference_speed reference_acceleration rate integral torque")
+
+TOUCH = record(
+    **dict.fromkeys(words(
+        "x y z jaw radius share rx ry rz vx vy vz sx sy sz depth nx ny nz ux uy uz fx fy fz"
+    ), (np.float64, LANES)),
+)  # fmt: skip
+"""Points of a tool side by side: their places in its axes (`jaw` −1, 1: on a pad, half the opening to that side; 0:
+fixed), radii and shares of the stiffness. Then what `arm_touch` works with: way from the tool's point, velocity;
+against a surface velocity, depth, normal, deflection and force. A lane without a point never touches."""
 
 PLANE = record(**dict.fromkeys(words("nx ny nz offset friction"), np.float64))
 BOX = record(**dict.fromkeys(words("hx hy hz radius friction mass per_mass ixx iyy izz lift"), np.float64))
@@ -64,13 +79,15 @@ class Records:
     arms: np.ndarray
     units: np.ndarray
     links: np.ndarray
+    chains: np.ndarray
+    """Room for the links of each arm side by side."""
     model: np.ndarray
     """The links as the servos know them."""
     model_last: np.ndarray
     """The last link of each, without what its gripper holds."""
     joints: np.ndarray
     points: np.ndarray
-    """Centres of the tools' balls, tool axes."""
+    """Points of the tools and their pads, side by side in blocks."""
     planes: np.ndarray
     boxes: np.ndarray
     """First those that do not move, then the objects."""
@@ -98,9 +115,9 @@ class Records:
 
     def __iter__(self):
         return iter(
-            (self.arms, self.units, self.links, self.model, self.model_last, self.joints, self.points, self.planes,
-             self.boxes, self.poses, self.bristles, self.q, self.qd, self.scratch, self.frames, self.room, self.world,
-             self.stages, self.box_stages, self.loads, self.patch)
+            (self.arms, self.units, self.links, self.chains, self.model, self.model_last, self.joints, self.points,
+             self.planes, self.boxes, self.poses, self.bristles, self.q, self.qd, self.scratch, self.frames, self.room,
+             self.world, self.stages, self.box_stages, self.loads, self.patch)
         )  # fmt: skip
 
 
@@ -112,18 +129,19 @@ def build_records(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) 
     boxes, poses = box_records(scenario)
     units = np.zeros(len(robots), dtype=UNIT)
     joints = np.zeros(total, dtype=JOINT)
-    points: list[list[float]] = []
+    blocks: list[np.ndarray] = []
     start = inputs = slots = 0
     surfaces = len(world.planes) + len(boxes)
     for unit, robot, arm in zip(units, robots, arms.values(), strict=True):
-        unit.start, unit.n, unit.first_point, unit.inputs = start, arm.n, len(points), inputs
+        unit.start, unit.n, unit.first_block, unit.inputs = start, arm.n, len(blocks), inputs
         fill_unit(unit, robot, arm)
-        unit.touches = int(surfaces > 0 and (unit.points > 0 or unit.gripper))
+        own_blocks = touch_blocks(robot)
+        unit.blocks, unit.touches = len(own_blocks), int(surfaces > 0 and len(own_blocks) > 0)
         fill_joints(joints[start : start + arm.n], robot, arm, dt)
-        points += robot.tool.points
+        blocks += own_blocks
         start += arm.n
         inputs += input_width(robot)
-        slots += (int(unit.points) + (2 * PAD_POINTS if unit.gripper else 0)) * surfaces
+        slots += LANES * len(own_blocks) * surfaces
     moving = len(world.objects)
     fixed = len(world.boxes)
     slots += moving * (CORNERS * len(world.planes) + PATCH * fixed) + PATCH * (moving * (moving - 1) // 2)
@@ -136,6 +154,7 @@ def build_records(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) 
         arms=np.concatenate([arm.arm for arm in arms.values()]).view(arms[next(iter(arms))].arm.dtype),
         units=units,
         links=joined_records([arm.links for arm in arms.values()]),
+        chains=np.zeros(len(robots), dtype=BLOCK),
         model=(
             model := joined_records(
                 [
@@ -146,7 +165,7 @@ def build_records(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) 
         ),
         model_last=model[np.cumsum(counts) - 1].copy(),
         joints=joints,
-        points=np.array(points, dtype=float).reshape(len(points), 3),
+        points=joined_records(blocks) if blocks else np.zeros(0, dtype=TOUCH),
         planes=planes,
         boxes=boxes,
         poses=poses,
@@ -179,17 +198,36 @@ def input_width(robot: PlacedArm) -> int:
 
 
 def fill_unit(unit: np.record, robot: PlacedArm, arm: SerialArm) -> None:
-    unit.radius, unit.friction, unit.points = robot.tool.radius, robot.tool.friction, len(robot.tool.points)
+    unit.friction = robot.tool.friction
     unit.servo = {"torque": TORQUE, "pid": PID, "computed-torque": COMPUTED}[robot.servo.type]
     unit.compensates, unit.knows = int(robot.servo.compensate_friction), int(robot.servo.knows_payload)
     unit.mass = felt_mass(arm, np.array(robot.start_joints))
     far = [float(np.linalg.norm(point)) + robot.tool.radius for point in robot.tool.points]
     if (gripper := robot.gripper) is not None:
         unit.gripper = 1
-        unit.pad_x, unit.pad_z = 0.5 * gripper.pads[0], 0.5 * gripper.pads[1]
         unit.widest, unit.strongest, unit.jaw_speed = gripper.opening, gripper.force, gripper.speed
-        far.append(sqrt(unit.pad_x**2 + unit.pad_z**2 + 0.25 * gripper.opening**2))
+        far.append(0.5 * sqrt(gripper.pads[0] ** 2 + gripper.pads[1] ** 2 + gripper.opening**2))
     unit.reach = max(far, default=0.0)
+
+
+def touch_blocks(robot: PlacedArm) -> list[np.ndarray]:
+    """The balls of a tool, then a grid of three by three points on each pad, in blocks."""
+    tool, gripper = robot.tool, robot.gripper
+    rows = [(*point, 0.0, tool.radius, 1.0) for point in tool.points]
+    if gripper is not None:
+        for jaw in (-1.0, 1.0):
+            for place in range(PAD_POINTS):
+                x, z = 0.5 * (place % 3 - 1) * gripper.pads[0], 0.5 * (place // 3 - 1) * gripper.pads[1]
+                rows.append((x, 0.0, z, jaw, 0.0, PAD_SHARE))
+    blocks = []
+    for first in range(0, len(rows), LANES):
+        block = np.zeros(1, dtype=TOUCH)
+        block["radius"] = -NOWHERE
+        for lane, row in enumerate(rows[first : first + LANES]):
+            for name, value in zip(words("x y z jaw radius share"), row, strict=True):
+                block[name][0, lane] = value
+        blocks.append(block)
+    return blocks
 
 
 def touching_cases(scenario: ArmScenario, arms: dict[str, SerialArm]) -> list[tuple[str, float, float]]:

@@ -7,7 +7,7 @@ NumPy arrays, and never imports a recorder, a viewer or a socket.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -175,8 +175,17 @@ class Engine(ABC):
     """Why the world came to an end during the last `advance`, as a robot that left it; empty while it goes on."""
     news: tuple[str, ...] = ()
     """What happened during the last `advance` that a user wants to be told at once, as a goal."""
+    notes: tuple[str, ...] = ()
+    """What a user should know of this world before it moves, as parts of a model that were left out."""
     steps_taken: int = 0
     """How many steps that `advance` took, where it ended before the last one."""
+
+    before_abort: Callable[[], None] | None = None
+    """Called before a library that the engine uses ends the process, to save what can be saved."""
+
+    def rows_filled(self) -> int:
+        """How many rows the running `advance` has filled; asked for by `before_abort` only."""
+        return 0
 
     @property
     def actors(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from botz import kernel_cache
 from botz.engines.base import Engine
 from botz.scenario.arm import ArmScenario
 from botz.scenario.kinematics import KinematicsScenario
+from botz.scenario.multibody import MultibodyScenario
 from botz.scenario.schema import ScenarioBase
 from botz.scenario.soccer import SoccerScenario
 from botz.scenario.vehicle import VehicleScenario
@@ -32,6 +33,10 @@ def make_engine(scenario: ScenarioBase) -> Engine:
             from botz.engines.arm import ArmEngine
 
             return ArmEngine(scenario)
+        case MultibodyScenario():
+            from botz.engines.multibody import MultibodyEngine
+
+            return MultibodyEngine(scenario)
         case _:
             raise TypeError(f"no engine for {type(scenario).__name__}")
 

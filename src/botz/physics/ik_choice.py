@@ -56,13 +56,13 @@ def turned(link, value, wanted, limits):
 
 
 @compiled
-def same(links, one, other):
-    """Whether two joint vectors are one, but for whole turns."""
+def same(links, one, other, within):
+    """Whether two joint vectors differ by less in every joint, but for whole turns."""
     for i in range(len(links)):
         apart = abs(one[i] - other[i])
-        if apart > TURN - SAME and links[i].kind == REVOLUTE:
+        if apart > TURN - within and links[i].kind == REVOLUTE:
             apart = abs(apart - TURN * np.floor(apart * TURNS + 0.5))
-        if apart >= SAME:
+        if apart >= within:
             return False
     return True
 
@@ -101,9 +101,9 @@ def copy_row(joints, branch, cost, i, j):
 
 @compiled
 def chosen(links, wanted, weights, limits, count, status, joints, branch, cost):  # -> count, status
-    """Continue the angles; leave out what is there twice and, where `limits`, what is outside the ranges; cheapest
-    first. What lies beyond the returned count is 0."""
-    kept = 0
+    """Continue the angles; leave out, where `limits`, what is outside the ranges; cheapest first; leave out what is
+    there already but for rounding. What lies beyond the returned count is 0."""
+    legal = 0
     for k in range(count):
         q = joints[k]
         for i in range(len(links)):
@@ -111,26 +111,27 @@ def chosen(links, wanted, weights, limits, count, status, joints, branch, cost):
         if limits and not inside(links, q):
             continue
         cost[k] = cost_of(wanted, weights, q)
-        twice = -1
-        for other in range(kept):
-            if same(links, q, joints[other]):
-                twice = other
-                break
-        if twice >= 0:
-            # The same but for rounding: the cheaper one stays.
-            if cost[k] < cost[twice]:
-                copy_row(joints, branch, cost, k, twice)
-            continue
-        if k != kept:
-            copy_row(joints, branch, cost, k, kept)
-        kept += 1
-    for k in range(kept - 1):
+        if k != legal:
+            copy_row(joints, branch, cost, k, legal)
+        legal += 1
+    for k in range(legal - 1):
         least = k
-        for other in range(k + 1, kept):
+        for other in range(k + 1, legal):
             if cost[other] < cost[least]:
                 least = other
         if least != k:
             swap_rows(joints, branch, cost, k, least)
+    kept = 0
+    for k in range(legal):
+        twice = False
+        for other in range(kept):
+            if same(links, joints[k], joints[other], SAME):
+                twice = True
+                break
+        if not twice:
+            if k != kept:
+                copy_row(joints, branch, cost, k, kept)
+            kept += 1
     for k in range(kept, len(joints)):
         for i in range(len(links)):
             joints[k, i] = 0.0

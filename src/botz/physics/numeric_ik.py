@@ -12,14 +12,16 @@ from math import atan2, floor, pi, sqrt
 
 from botz.frames import compiled, cross, inlined
 from botz.physics.dh import REVOLUTE, chain_frames, chain_jacobian, set_joints
-from botz.physics.ik_choice import NOT_CONVERGED, SOLVED, continued
+from botz.physics.ik_choice import NOT_CONVERGED, SOLVED, continued, same
 
 CLOSE_ENOUGH = 1e-10
 """Error of position [m] and of rotation [rad] below which a pose is reached."""
 STEPS = 80
 """Steps of one start."""
-STARTS = 64
-"""Starts before a pose is given up."""
+STARTS = 512
+"""Starts before a pose is given up. A start arrives in a third of the cases, of poses in corners of the ranges in 3 of
+100: of 30,000 poses that were made of joints, of arms of 3 to 7 joints, 12 took more than 64 starts, 2 more than 128,
+the last one 223. Poses that are found cost none of this."""
 MORE_STARTS = 8
 """Starts that are made in any case, for other solutions than the first."""
 LONGEST = 0.7
@@ -241,16 +243,10 @@ def start_at(links, number, wanted, reach, room):
 
 @compiled
 def is_new(links, count, joints, room):
+    new = True
     for other in range(count):
-        widest = 0.0
-        for k in range(len(links)):
-            apart = abs(room[6 + k, AT] - joints[other, k])
-            if links[k].kind == REVOLUTE:
-                apart = abs(apart - 2.0 * pi * floor(apart / (2.0 * pi) + 0.5))
-            widest = max(widest, apart)
-        if widest < SEPARATE:
-            return False
-    return True
+        new = new and not same(links, room[6:, AT], joints[other], SEPARATE)
+    return new
 
 
 @compiled

@@ -10,11 +10,15 @@ w = d₂ + f_y sin α₂ + h cos α₂. From the base, with Z counted from d₁ 
 |g|² and w are linear in cos ψ and sin ψ, |u|² = |g|² − w² is quadratic: in general a quartic in tan(ψ/2), up to four
 positions. Where axes 2 and 3 are parallel, where axes 1 and 2 meet and where they are parallel, two quadratic equations
 one after the other give the same with all digits.
+
+The quartic vanishes where the arm can move with the wrist's centre at rest: with a₁² = a₂², d₂ = 0 and right angles,
+for instance, it is linear in cos ψ, and at a certain distance nothing is left of it. Its terms are as large as ever, so
+it is by them, not by what they leave, that its value counts as zero. Then θ₃ is free (physics/freed_joint.py).
 """
 
 from __future__ import annotations
 
-from math import atan2, cos, hypot, pi, sin, sqrt
+from math import atan2, cos, hypot, inf, pi, sin, sqrt
 
 from botz.frames import compiled, inlined
 from botz.physics.ik_choice import BACKWARD, ELBOW_DOWN, FREE_SHOULDER, STRAIGHT_ELBOW
@@ -23,92 +27,19 @@ from botz.physics.quartic import trigonometric_roots
 SMALL = 1e-7
 """A sine, or a length as a share of the reach, that counts as zero for the choice of the method. What this neglects is
 made good by Newton's steps."""
-AXIAL = 1e-10
-"""Distance from an axis, as a share of the reach, below which the angle about the axis is free."""
+AXIAL = 4e-11
+"""Distance from an axis, as a share of the reach, below which the angle about the axis is free: half a turn about it
+then leaves the centre within `LEFT_OVER` (physics/wrist_ik.py)."""
 SLACK = 1e-10
 """How far out of reach a point may be, as a share of the reach."""
 MEETING = 5e-7
 """Half the angle between two branches below which they count as one [rad]."""
-FREE_1, FREE_2 = 8, 16
-"""Marks of a position beside its branch: the angle of joint 1 is free; that of joint 2 is or nearly is."""
+VANISHED = 1e-13
+"""The quartic's greatest value, by its terms, below which every angle is a root: rounding of some ten terms."""
+FREE_1, FREE_3 = 8, 16
+"""Marks of a position beside its branch: the angle of joint 1 is free; that of joint 3 is, the first two following."""
 FIRST_ROW = 4
 """Positions stand in these rows of the solutions, so that they can be unfolded by the wrist from row 0 on."""
-
-
-@compiled
-def next_frame(link, angle, xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz):  # -> the same twelve of the next link
-    c, s = cos(angle), sin(angle)
-    ux, uy, uz = c * xx + s * yx, c * xy + s * yy, c * xz + s * yz
-    wx, wy, wz = c * yx - s * xx, c * yy - s * xy, c * yz - s * xz
-    ca, sa, a, d = link.ca, link.sa, link.a, link.d
-    return (
-        ux, uy, uz, ca * wx + sa * zx, ca * wy + sa * zy, ca * wz + sa * zz, ca * zx - sa * wx, ca * zy - sa * wy,
-        ca * zz - sa * wz, px + d * zx + a * ux, py + d * zy + a * uy, pz + d * zz + a * uz,
-    )  # fmt: skip
-
-
-@compiled
-def wrist_frame(links, q1, q2, q3):  # -> axes x, y, z of frame 3 and the wrist's centre
-    xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = next_frame(
-        links[0], links[0].theta + q1, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
-    )
-    xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = next_frame(
-        links[1], links[1].theta + q2, xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz
-    )
-    xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = next_frame(
-        links[2], links[2].theta + q3, xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz
-    )
-    d = links[3].d
-    return xx, xy, xz, yx, yy, yz, zx, zy, zz, px + d * zx, py + d * zy, pz + d * zz
-
-
-@compiled
-def polished(links, x, y, z, q1, q2, q3):  # -> q1, q2, q3, distance left
-    """Newton's steps on the wrist's centre itself, hardly damped: what roots close to each other left over."""
-    best, b1, b2, b3 = -1.0, q1, q2, q3
-    for _ in range(12):
-        xx, xy, xz, yx, yy, yz, z1x, z1y, z1z, p1x, p1y, p1z = next_frame(
-            links[0], links[0].theta + q1, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
-        )
-        xx, xy, xz, yx, yy, yz, z2x, z2y, z2z, p2x, p2y, p2z = next_frame(
-            links[1], links[1].theta + q2, xx, xy, xz, yx, yy, yz, z1x, z1y, z1z, p1x, p1y, p1z
-        )
-        xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = next_frame(
-            links[2], links[2].theta + q3, xx, xy, xz, yx, yy, yz, z2x, z2y, z2z, p2x, p2y, p2z
-        )
-        d = links[3].d
-        px, py, pz = px + d * zx, py + d * zy, pz + d * zz
-        ex, ey, ez = x - px, y - py, z - pz
-        left = sqrt(ex * ex + ey * ey + ez * ez)
-        if 0.0 <= best <= left:
-            break
-        best, b1, b2, b3 = left, q1, q2, q3
-        # Columns z × (p − o) of the three joints.
-        j1x, j1y, j1z = -py, px, 0.0
-        rx, ry, rz = px - p1x, py - p1y, pz - p1z
-        j2x, j2y, j2z = z1y * rz - z1z * ry, z1z * rx - z1x * rz, z1x * ry - z1y * rx
-        rx, ry, rz = px - p2x, py - p2y, pz - p2z
-        j3x, j3y, j3z = z2y * rz - z2z * ry, z2z * rx - z2x * rz, z2x * ry - z2y * rx
-        h11, h22 = j1x * j1x + j1y * j1y + j1z * j1z, j2x * j2x + j2y * j2y + j2z * j2z
-        h33 = j3x * j3x + j3y * j3y + j3z * j3z
-        damping = 1e-14 * (h11 + h22 + h33) + 1e-300
-        h11, h22, h33 = h11 + damping, h22 + damping, h33 + damping
-        h12, h13 = j1x * j2x + j1y * j2y + j1z * j2z, j1x * j3x + j1y * j3y + j1z * j3z
-        h23 = j2x * j3x + j2y * j3y + j2z * j3z
-        r1, r2, r3 = j1x * ex + j1y * ey + j1z * ez, j2x * ex + j2y * ey + j2z * ez, j3x * ex + j3y * ey + j3z * ez
-        l21, l31 = h12 / h11, h13 / h11
-        d2 = max(h22 - l21 * h12, damping)
-        l32 = (h23 - l31 * h12) / d2
-        d3 = max(h33 - l31 * h13 - l32 * l32 * d2, damping)
-        r2 -= l21 * r1
-        r3 -= l31 * r1 + l32 * r2
-        s3 = r3 / d3
-        s2 = r2 / d2 - l32 * s3
-        s1 = r1 / h11 - l21 * s2 - l31 * s3
-        largest = max(max(abs(s1), abs(s2)), abs(s3))
-        share = 0.1 / largest if largest > 0.1 else 1.0
-        q1, q2, q3 = q1 + share * s1, q2 + share * s2, q3 + share * s3
-    return b1, b2, b3, best
 
 
 @inlined
@@ -120,12 +51,10 @@ def first_angle(links, azimuth, w, gx, gy):
 @inlined
 def put(links, reach, away, theta1, psi, phi, u1, u2, gx, gy, code, row, joints, branch):  # -> the next row
     """One position from ψ and g; its branch with the marks of free joints."""
-    marks = FREE_2 if abs(u1) + abs(u2) <= SMALL * reach else 0
-    marks += FREE_1 if away <= AXIAL * reach else 0
     joints[row, 0] = theta1 - links[0].theta
     joints[row, 1] = atan2(gy, gx) - atan2(u2, u1) - links[1].theta
     joints[row, 2] = psi - phi - links[2].theta
-    branch[row] = code + marks
+    branch[row] = code + (FREE_1 if away <= AXIAL * reach else 0)
     return row + 1
 
 
@@ -135,15 +64,6 @@ def half_apart(size, value, slack):
     if abs(value) > size + slack:
         return -1.0
     return atan2(sqrt(max((size - value) * (size + value), 0.0)), value)
-
-
-@compiled
-def on_second_axis(links, reach, q3):
-    """Whether the wrist's centre lies on axis 2: then joint 2 does not move it."""
-    angle = links[2].theta + q3
-    fx, fy, fz = links[2].a, -links[2].sa * links[3].d, links[2].d + links[2].ca * links[3].d
-    fx, fy = cos(angle) * fx - sin(angle) * fy, sin(angle) * fx + cos(angle) * fy
-    return hypot(links[1].a + fx, links[1].ca * fy - links[1].sa * fz) <= AXIAL * reach
 
 
 @compiled
@@ -197,6 +117,26 @@ def second_frame(links, r, h, psi):  # -> u, w
     return links[1].a + fx, ca * fy - sa * h, links[1].d + sa * fy + ca * h
 
 
+@inlined
+def at_distance(links, r, h, psi, distance):
+    """ψ at which |g| is this distance, from one nearby: near 0 its square, which gave ψ, has half of the digits."""
+    best, kept, before = -1.0, psi, psi
+    for _ in range(6):
+        u1, u2, w = second_frame(links, r, h, psi)
+        size = sqrt(u1 * u1 + u2 * u2 + w * w)
+        off = distance - size
+        if 0.0 <= best <= abs(off):
+            break
+        best, kept = abs(off), psi
+        c, s = r * cos(psi), r * sin(psi)
+        slope = links[1].ca * c * u2 + links[1].sa * c * w - s * u1
+        if slope == 0.0:
+            break
+        psi += off * size / slope
+    # Where two of them meet the slope is rounding and may lead anywhere.
+    return kept if abs(kept - before) < 1e-4 else before
+
+
 @compiled
 def two_by_two(links, x, y, z, reach, r, phi, h, meeting, joints, branch):  # -> row after the last, flags
     """Axes 1 and 2 meet (a₁ = 0): |g| = R gives ψ, then g_y from the height. Or they are parallel (sin α₁ = 0): the
@@ -220,6 +160,8 @@ def two_by_two(links, x, y, z, reach, r, phi, h, meeting, joints, branch):  # ->
         flags |= FREE_SHOULDER
     for elbow in range(2):
         psi = middle + (half if elbow == 0 else -half)
+        if meeting:
+            psi = at_distance(links, r, h, psi, sqrt(square))
         u1, u2, w = second_frame(links, r, h, psi)
         size = hypot(u1, u2)
         given = (z - ca1 * w) / sa1 if meeting else (square - a1 * a1 - size * size - w * w) / (2.0 * a1)
@@ -242,15 +184,25 @@ def two_by_two(links, x, y, z, reach, r, phi, h, meeting, joints, branch):  # ->
     return row, flags
 
 
+@inlined
+def linear_parts(links, x, y, z, r, h):  # -> A = a_0 + a_c c + a_s s, B = b_0 + b_s s, and the sizes of their terms
+    """A = 2 a₁ g_x and B = sin α₁ g_y by c = cos ψ and s = sin ψ."""
+    a1, ca1, a2, d2, ca2, sa2 = links[0].a, links[0].ca, links[1].a, links[1].d, links[1].ca, links[1].sa
+    squares, product = r * r + h * h + a1 * a1 + a2 * a2 + d2 * d2, 2.0 * d2 * ca2 * h
+    distance = x * x + y * y + z * z
+    a_0 = distance - squares - product
+    a_c, a_s = -2.0 * a2 * r, -2.0 * d2 * sa2 * r
+    b_0, b_s = z - ca1 * (d2 + ca2 * h), -ca1 * sa2 * r
+    a_size = distance + squares + abs(product) + abs(a_c) + abs(a_s)
+    return a_0, a_c, a_s, b_0, b_s, a_size, abs(z) + abs(ca1) * (abs(d2) + abs(h)) + abs(b_s)
+
+
 @compiled
 def general_positions(links, x, y, z, reach, wanted, r, phi, h, joints, branch):  # -> row after the last, flags
     """sin²α₁ A² + 4 a₁² B² = 4 a₁² sin²α₁ |u|² with A = 2 a₁ g_x and B = sin α₁ g_y, both linear in cos ψ, sin ψ."""
-    a1, ca1, sa1, a2, d2 = links[0].a, links[0].ca, links[0].sa, links[1].a, links[1].d
+    a1, ca1, sa1, a2 = links[0].a, links[0].ca, links[0].sa, links[1].a
     ca2, sa2 = links[1].ca, links[1].sa
-    rest = d2 + ca2 * h
-    a_0 = x * x + y * y + z * z - a1 * a1 - r * r - h * h - a2 * a2 - d2 * d2 - 2.0 * d2 * ca2 * h
-    a_c, a_s = -2.0 * a2 * r, -2.0 * d2 * sa2 * r
-    b_0, b_s = z - ca1 * rest, -ca1 * sa2 * r
+    a_0, a_c, a_s, b_0, b_s, a_size, b_size = linear_parts(links, x, y, z, r, h)
     m, n = sa1 * sa1, 4.0 * a1 * a1
     mn = m * n
     # |u|² = (a₂ + r c)² + (cos α₂ r s − h sin α₂)²
@@ -259,12 +211,15 @@ def general_positions(links, x, y, z, reach, wanted, r, phi, h, joints, branch):
     qs = 2.0 * m * a_0 * a_s + 2.0 * n * b_0 * b_s + mn * 2.0 * ca2 * sa2 * r * h
     qcc, qcs = m * a_c * a_c - mn * r * r, 2.0 * m * a_c * a_s
     qss = m * a_s * a_s + n * b_s * b_s - mn * ca2 * ca2 * r * r
-    count, p0, p1, p2, p3 = trigonometric_roots(q0, qc, qs, qcc, qcs, qss, SLACK)
+    u_size = abs(a2) + r + abs(h)
+    terms = m * a_size * a_size + n * b_size * b_size + mn * u_size * u_size
+    count, p0, p1, p2, p3 = trigonometric_roots(q0, qc, qs, qcc, qcs, qss, SLACK, VANISHED * terms)
     flat = MEETING * (abs(q0) + abs(qc) + abs(qs) + abs(qcc) + abs(qcs) + abs(qss))
     row, flags = FIRST_ROW, 0
     if count < 0:  # every ψ: a motion of the arm that leaves the wrist's centre where it is
-        count, flags = 1, STRAIGHT_ELBOW
-        p0 = wanted[2] + links[2].theta + phi
+        joints[row, 2] = wanted[2]
+        branch[row] = FREE_3
+        return row + 1, STRAIGHT_ELBOW
     azimuth, away = atan2(y, x), hypot(x, y)
     if away <= AXIAL * reach:
         flags |= FREE_SHOULDER
@@ -286,6 +241,61 @@ def general_positions(links, x, y, z, reach, wanted, r, phi, h, joints, branch):
         theta1 = first_angle(links, azimuth, w, gx, gy)
         row = put(links, reach, away, theta1, psi, phi, u1, u2, gx, gy, code, row, joints, branch)
     return row, flags
+
+
+@compiled
+def following(links, x, y, z, q3):  # -> q1, q2
+    """Of an arm whose quartic vanishes: g follows from ψ."""
+    fx, fy = links[2].a, -links[2].sa * links[3].d
+    r, h = hypot(fx, fy), links[2].d + links[2].ca * links[3].d
+    psi, z = q3 + links[2].theta + atan2(fy, fx), z - links[0].d
+    a_0, a_c, a_s, _, _, _, _ = linear_parts(links, x, y, z, r, h)
+    u1, u2, w = second_frame(links, r, h, psi)
+    gx, gy = (a_0 + a_c * cos(psi) + a_s * sin(psi)) / (2.0 * links[0].a), (z - links[0].ca * w) / links[0].sa
+    return (
+        first_angle(links, atan2(y, x), w, gx, gy) - links[0].theta,
+        atan2(gy, gx) - atan2(u2, u1) - links[1].theta,
+    )
+
+
+@compiled
+def off_second_axis(links, q3):
+    """The distance of the wrist's centre from axis 2."""
+    fx, fy = links[2].a, -links[2].sa * links[3].d
+    psi = q3 + links[2].theta + atan2(fy, fx)
+    u1, u2, _ = second_frame(links, hypot(fx, fy), links[2].d + links[2].ca * links[3].d, psi)
+    return hypot(u1, u2)
+
+
+@compiled
+def on_second_axis(links, x, y, z, reach, number):  # -> q1, q3, distance of the point, code
+    """The arm with the wrist's centre on axis 2, where joint 2 does not move it, turned towards the point: of two such
+    arms that with this number. Where there is none the distance is infinite."""
+    fx, fy = links[2].a, -links[2].sa * links[3].d
+    r, h = hypot(fx, fy), links[2].d + links[2].ca * links[3].d
+    a1, ca1, sa1, ca2, sa2 = links[0].a, links[0].ca, links[0].sa, links[1].ca, links[1].sa
+    c = min(max(-links[1].a / r, -1.0), 1.0)
+    s = sqrt((1.0 - c) * (1.0 + c))
+    psi, z, away = atan2(s if number == 0 else -s, c), z - links[0].d, hypot(x, y)
+    best, kept = inf, psi
+    if hypot(*second_frame(links, r, h, psi)[:2]) > SMALL * reach or (number == 1 and s < SMALL):
+        return 0.0, 0.0, best, 0
+    # Where the centre passes along the axis, ψ follows from the point: Newton's steps on what is left of both.
+    for _ in range(30):
+        u1, u2, w = second_frame(links, r, h, psi)
+        radius = hypot(a1, sa1 * w)
+        e1, e2 = away - radius, z - ca1 * w
+        distance = sqrt(e1 * e1 + e2 * e2 + u1 * u1 + u2 * u2)
+        if not distance < best:
+            break
+        best, kept = distance, psi
+        d1, d2, dw = -r * sin(psi), ca2 * r * cos(psi), sa2 * r * cos(psi)
+        d3, d4 = (sa1 * sa1 * w * dw / radius if radius > 0.0 else 0.0), ca1 * dw
+        psi += (e1 * d3 + e2 * d4 - u1 * d1 - u2 * d2) / (d1 * d1 + d2 * d2 + d3 * d3 + d4 * d4 + 1e-300)
+    _, _, w = second_frame(links, r, h, kept)
+    q1 = first_angle(links, atan2(y, x), w, 0.0, 0.0) - links[0].theta
+    code = (BACKWARD if a1 < 0.0 else 0) + (ELBOW_DOWN if number == 1 else 0)
+    return q1, kept - atan2(fy, fx) - links[2].theta, best, code
 
 
 @compiled

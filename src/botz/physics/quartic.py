@@ -98,14 +98,16 @@ def quadric(q0, qc, qs, qcc, qcs, qss, c, s):
 
 
 @compiled
-def trigonometric_roots(q0, qc, qs, qcc, qcs, qss, slack):  # -> count, four angles; −1 where every angle is one
-    """Of q0 + qc c + qs s + qcc c² + qcs c s + qss s², with c and s of the angle. A value within `slack` times the
-    greatest one counts as zero.
+def trigonometric_roots(
+    q0, qc, qs, qcc, qcs, qss, slack, rounding
+):  # -> count, four angles; −1 where every angle is one
+    """Of q0 + qc c + qs s + qcc c² + qcs c s + qss s², with c and s of the angle. An extremum that misses zero by less
+    than `slack` times the greatest value, or by less than `rounding`, is a root: the coefficients may be what is left
+    of much larger terms, and only who made them knows how exact they are.
 
     With t = tan(x/2) this is a quartic whose leading coefficient is the value at x = π, so x is counted from opposite
     to where the value is greatest: then no root lies near infinity.
     """
-    size = abs(q0) + abs(qc) + abs(qs) + abs(qcc) + abs(qcs) + abs(qss)
     greatest, c0, s0 = -1.0, 1.0, 0.0
     c, s = 1.0, 0.0
     for _ in range(8):
@@ -113,7 +115,7 @@ def trigonometric_roots(q0, qc, qs, qcc, qcs, qss, slack):  # -> count, four ang
         if value > greatest:
             greatest, c0, s0 = value, -c, -s
         c, s = ROOT_HALF * (c - s), ROOT_HALF * (c + s)
-    if greatest <= 1e-14 * size or size == 0.0:
+    if greatest <= rounding:
         return -1, 0.0, 0.0, 0.0, 0.0
     # c = c0 cos x − s0 sin x, s = s0 cos x + c0 sin x
     nc, ns = qc * c0 + qs * s0, qs * c0 - qc * s0
@@ -123,7 +125,7 @@ def trigonometric_roots(q0, qc, qs, qcc, qcs, qss, slack):  # -> count, four ang
     lead = q0 - nc + ncc
     count, t0, t1, t2, t3 = quartic_roots(
         2.0 * (ns - ncs) / lead, 2.0 * (q0 - ncc + 2.0 * nss) / lead, 2.0 * (ns + ncs) / lead, (q0 + nc + ncc) / lead,
-        slack,
+        slack + rounding / greatest,
     )  # fmt: skip
     middle = atan2(s0, c0)
     return count, middle + 2.0 * atan(t0), middle + 2.0 * atan(t1), middle + 2.0 * atan(t2), middle + 2.0 * atan(t3)

@@ -12,19 +12,23 @@ from __future__ import annotations
 from math import atan2, cos, hypot, pi, sin, sqrt
 
 from botz.frames import compiled, inlined
-from botz.physics.ik_choice import FLIPPED, FREE_WRIST
+from botz.physics.ik_choice import FLIPPED, FREE_WRIST, SAME
+from botz.physics.wrist_centre import at_angle, wrist_frame
 
 STRAIGHT = 5e-10
 """Angle between axes 4 and 6 below which only the sum of their joints' angles counts [rad]."""
-TOGETHER = 1e-6
-"""Solutions whose joints all differ by less are one [rad]: branches that meet at a singularity."""
+BEYOND = 0.1 * STRAIGHT
+"""Angle beyond the straight or the folded wrist that is taken for rounding [rad]."""
+NEAR_EDGE = 1e-2
+"""The same, below which the arm is moved to where the wrist is straight or folded: four positions that meet are known
+to a quarter of their digits, and an arm close to an axis magnifies that [rad]."""
 OUTSIDE = 1e9
 """Cost of leaving the joints' ranges, while free joints are sought."""
 
 
 @compiled
-def bend_of(links, mx, my, mz):
-    """θ₅ ≥ 0 of the wrist whose axis 6 is m in frame 3; −1 where its axes cannot be at that angle.
+def bend_of(links, mx, my, mz):  # -> θ₅ ≥ 0, angle beyond the straight or the folded wrist, angle of axes 4 and 6 there
+    """Of the wrist whose axis 6 is m in frame 3; where its axes cannot be at that angle, the nearest and by how much.
 
     cos γ = m_z = cos α₄ cos α₅ − sin α₄ sin α₅ cos θ₅, solved for tan²(θ₅/2) in sines of γ ± (α₄ ± α₅), which keep
     their digits where the wrist is straight.
@@ -38,11 +42,11 @@ def bend_of(links, mx, my, mz):
     if same < 0.0:
         top, below = -top, -below
     bend = 2.0 * atan2(sqrt(max(top, 0.0)), sqrt(max(below, 0.0)))
-    if top < 0.0 or below < 0.0:  # beyond the straight or the folded wrist: by rounding only?
-        edge = abs(added if top < 0.0 else taken)
-        if abs(min(edge, 2.0 * pi - edge) - gamma) > 0.1 * STRAIGHT:
-            return -1.0
-    return bend
+    if top >= 0.0 and below >= 0.0:
+        return bend, 0.0, gamma
+    edge = abs(added if top < 0.0 else taken)
+    edge = min(edge, 2.0 * pi - edge)
+    return bend, abs(edge - gamma), edge
 
 
 @inlined
@@ -112,21 +116,48 @@ def relative_axes(flange, axis, xx, xy, xz, yx, yy, yz, zx, zy, zz):  # -> m, n
 
 
 @compiled
+def led_to_edge(links, axis, centre, near, reach, mx, my, mz, q1, q2, q3):  # -> whether it was possible, q1, q2, q3
+    """An arm whose wrist would have to be bent beyond straight or folded by a little, moved until it is straight or
+    folded: where positions meet they are known to half of their digits, and so is the angle that the wrist has to make.
+    The centre stays within `near`."""
+    _, beyond, edge = bend_of(links, mx, my, mz)
+    if not BEYOND < beyond < NEAR_EDGE:
+        return beyond <= BEYOND, q1, q2, q3
+    q1, q2, q3 = at_angle(links, centre[0], centre[1], centre[2], axis, edge, reach, q1, q2, q3)
+    _, _, _, _, _, _, _, _, _, px, py, pz = wrist_frame(links, q1, q2, q3)
+    return sqrt((px - centre[0]) ** 2 + (py - centre[1]) ** 2 + (pz - centre[2]) ** 2) <= near, q1, q2, q3
+
+
+@compiled
+def axes_of(links, flange, axis, q1, q2, q3):  # -> axis 6 and x of the target in frame 3 of this arm
+    xx, xy, xz, yx, yy, yz, zx, zy, zz, _, _, _ = wrist_frame(links, q1, q2, q3)
+    return relative_axes(flange, axis, xx, xy, xz, yx, yy, yz, zx, zy, zz)
+
+
+@inlined
+def has_right_angles(links):
+    """Whether axes 4, 5 and 6 are at right angles: such a wrist makes every orientation."""
+    return links[3].ca == 0.0 and links[4].ca == 0.0
+
+
+@compiled
 def add_wrists(
     links, wanted, weights, limits, mx, my, mz, nx, ny, nz, first, last, code, count, joints, branch
 ):  # -> count, flags
     """The wrists of sides `first` to `last` (0 plain, 1 flipped) for the arm that stands in row `count`."""
     off = hypot(mx, my)
-    right = links[3].ca == 0.0 and links[4].ca == 0.0
+    right = has_right_angles(links)
     q1, q2, q3 = joints[count, 0], joints[count, 1], joints[count, 2]
     if right and off >= STRAIGHT:
         theta4, bend, theta6 = right_angles(links, off, mx, my, mz, nx, ny, nz)
     else:
-        bend = bend_of(links, mx, my, mz)
-        if bend < 0.0:
+        bend, beyond, _ = bend_of(links, mx, my, mz)
+        if beyond > BEYOND:
             return count, 0
         if off < STRAIGHT:
             q = joints[count]
+            # Exactly straight: bent by a little towards another side, the wrist would miss by that once more.
+            bend = 0.0 if bend < 0.5 * pi else pi
             q[4] = bend - links[4].theta
             same = mz > 0.0
             total = last_angle(links, 0.0, bend, nx, ny, nz) - links[5].theta
@@ -147,5 +178,5 @@ def add_wrists(
         q[3], q[4], q[5] = theta4 - links[3].theta, bend - links[4].theta, theta6 - links[5].theta
         branch[count] = code + side * FLIPPED
         count += 1
-    meets = abs(bend) < TOGETHER or pi - abs(bend) < TOGETHER
+    meets = abs(bend) < SAME or pi - abs(bend) < SAME
     return count, FREE_WRIST if meets else 0

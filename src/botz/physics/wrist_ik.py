@@ -3,28 +3,54 @@
 The point, the wrist's centre, depends on the first three joints alone: up to four positions (physics/pieper.py). For
 each of them the last three joints turn the tool in two ways (physics/wrist_angles.py). Where the centre lies on the
 axis of joint 1 or 2, that joint is free and set where the cost is least (physics/freed_joint.py); where it lies on
-both, joint 2 is, with joint 1 as near to the angle wanted as its range allows. Where axes 4 and 6 coincide, their
-joints share the turn they make together. The usual arms, far from all that, take a shorter way (`regular`).
+both, joint 2 is, with joint 1 as near to the angle wanted as its range allows; where the arm can move with the centre
+at rest, joint 3 is. Where axes 4 and 6 coincide, their joints share the turn they make together. The usual arms, far
+from all that, take a shorter way (`regular`).
 """
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import hypot, pi, sqrt
 
 import numpy as np
 
 from botz.frames import compiled, inlined
 from botz.physics.dh import REVOLUTE
 from botz.physics.freed_joint import add_freed
-from botz.physics.ik_choice import BACKWARD, ELBOW_DOWN, FLIPPED, FREE_SHOULDER, OUT_OF_REACH, SOLVED
-from botz.physics.pieper import FIRST_ROW, FREE_1, FREE_2, arm_positions, on_second_axis, polished, wrist_frame
+from botz.physics.ik_choice import (
+    BACKWARD,
+    ELBOW_DOWN,
+    FLIPPED,
+    FREE_SHOULDER,
+    MOST,
+    OUT_OF_REACH,
+    SAME,
+    SOLVED,
+    same,
+)
+from botz.physics.pieper import (
+    AXIAL,
+    FIRST_ROW,
+    FREE_1,
+    FREE_3,
+    SMALL,
+    arm_positions,
+    off_second_axis,
+    on_second_axis,
+)
 from botz.physics.polynomials import HALF_PI, atan_of
-from botz.physics.wrist_angles import TOGETHER, add_wrists, relative_axes
+from botz.physics.wrist_angles import add_wrists, axes_of, has_right_angles, led_to_edge
+from botz.physics.wrist_centre import beside_first_axis, polished
 
 NEWTON_FROM = 1e-13
 """Distance of the wrist's centre from its target, as a share of the reach, above which a position is polished."""
 LEFT_OVER = 1e-10
 """The same, above which a position is none."""
+NEAR_AXIS = 1e-6
+"""Distance of the wrist's centre from the axis of joint 1 or 2, as a share of the reach, below which positions are
+sought on both sides of the axis: half of the digits of a root place the centre to 1e-8."""
+AROUND = 36
+"""Angles of joint 1 that are tried where the wrist's centre lies on axes 1 and 2."""
 NEARLY = 1e-3
 """A sine, or a length as a share of the arm's, below which a pose is nearly singular and takes the way of all arms."""
 
@@ -62,26 +88,6 @@ def reach_of(links):
     for i in range(len(links)):
         total += abs(links[i].a) + abs(links[i].d)
     return total
-
-
-@compiled
-def without_twins(count, joints, branch):
-    """Leave out what is there already, but for whole turns."""
-    kept = 0
-    for k in range(count):
-        twin = False
-        for other in range(kept):
-            widest = 0.0
-            for i in range(joints.shape[1]):
-                apart = joints[k, i] - joints[other, i]
-                widest = max(widest, abs(apart - 2.0 * pi * round(apart / (2.0 * pi))))
-            twin |= widest < TOGETHER
-        if not twin:
-            for i in range(joints.shape[1]):
-                joints[kept, i] = joints[k, i]
-            branch[kept] = branch[k]
-            kept += 1
-    return kept
 
 
 @inlined
@@ -175,6 +181,91 @@ def regular(links, flange, axis, x, y, z, joints, branch):  # -> count, −1 whe
     return count
 
 
+@inlined
+def position_in(row, joints, branch):  # -> q1, q2, q3, branch with marks
+    return joints[row, 0], joints[row, 1], joints[row, 2], branch[row]
+
+
+@compiled
+def arm_is_there(links, count, joints):
+    """Whether a solution has the arm in row `count`."""
+    there = False
+    for k in range(count):
+        there = there or same(links[:3], joints[k], joints[count], SAME)
+    return there
+
+
+@compiled
+def add_arm(case, free, q1, q2, q3, code, count, joints, branch):  # -> count, flags
+    """The solutions of one position of the arm, known roughly; whether joint 1 is free."""
+    links, flange, axis, centre, near, reach, wanted, weights, limits = case
+    q1, q2, q3, left = polished(links, centre[0], centre[1], centre[2], q1, q2, q3, NEWTON_FROM * reach)
+    if not left <= near or count > MOST - 2:
+        return count, 0
+    joints[count, 0], joints[count, 1], joints[count, 2] = q1, q2, q3
+    if arm_is_there(links, count, joints):
+        return count, 0
+    if free:
+        asked = min(max(wanted[0], links[0].lower), links[0].upper) if limits else wanted[0]
+        return add_freed(case, np.int64(0), asked, q2, q3, code, count, joints, branch), FREE_SHOULDER
+    mx, my, mz, nx, ny, nz = axes_of(links, flange, axis, q1, q2, q3)
+    if not has_right_angles(links):
+        possible, q1, q2, q3 = led_to_edge(links, axis, centre, near, reach, mx, my, mz, q1, q2, q3)
+        if not possible:
+            return count, 0
+        mx, my, mz, nx, ny, nz = axes_of(links, flange, axis, q1, q2, q3)
+        joints[count, 0], joints[count, 1], joints[count, 2] = q1, q2, q3
+    plain, flipped = np.int64(0), np.int64(1)
+    return add_wrists(
+        links, wanted, weights, limits, mx, my, mz, nx, ny, nz, plain, flipped, code, count, joints, branch
+    )
+
+
+@compiled
+def add_on_second_axis(case, count, joints, branch):  # -> count
+    """Solutions with the wrist's centre on axis 2, where joint 2 is free. Where joint 1 is, too, it is as near to the
+    angle wanted as its range and the wrist allow."""
+    links, _, _, centre, near, reach, wanted, _, limits = case
+    x, y, z = centre
+    for number in range(2):
+        q1, q3, distance, code = on_second_axis(links, x, y, z, reach, number)
+        if distance > near:
+            continue
+        before, both = count, hypot(x, y) <= AXIAL * reach
+        for k in range(AROUND if both else 1):
+            if both:
+                q1 = wanted[0] + 2.0 * pi * ((k + 1) // 2) / AROUND * (1.0 if k % 2 == 0 else -1.0)
+                q1 = min(max(q1, links[0].lower), links[0].upper) if limits else q1
+            if count == before:
+                count = add_freed(case, np.int64(1), q1, wanted[1], q3, code, count, joints, branch)
+    return count
+
+
+@compiled
+def add_beside_first_axis(case, position, count, joints, branch):  # -> count
+    """Solutions with the wrist's centre very close to axis 1: two positions on different sides of it that are one to
+    the roots. Newton's steps come from both sides."""
+    links, _, _, centre, _, _, _, _, _ = case
+    q1, q2, q3, marks = position
+    for side in (1.0, -1.0):
+        s2, s3 = beside_first_axis(links, centre[0], centre[1], centre[2], q1, q2, q3, side)
+        count, _ = add_arm(case, False, q1, s2, s3, marks & 3, count, joints, branch)
+    return count
+
+
+@compiled
+def add_beside_second_axis(case, count, joints, branch):  # -> count
+    """The same of axis 2, which is known without the roots."""
+    links, _, _, centre, _, reach, wanted, _, _ = case
+    for number in range(2):
+        q1, q3, distance, code = on_second_axis(links, centre[0], centre[1], centre[2], reach, number)
+        if distance <= NEAR_AXIS * reach:
+            step = 5.0 * distance / hypot(links[2].a, links[2].sa * links[3].d)
+            for side in (1.0, -1.0):
+                count, _ = add_arm(case, False, q1, wanted[1], q3 + side * step, code, count, joints, branch)
+    return count
+
+
 @compiled
 def wrist_solutions(links, flange, wanted, weights, limits, joints, branch):  # -> count, status
     """All joints that bring frame 6 to `flange` (axes x, y, z and origin, base axes); `joints` (8, 6), `branch` (8)."""
@@ -192,36 +283,28 @@ def wrist_solutions(links, flange, wanted, weights, limits, joints, branch):  # 
         return (count, SOLVED) if count > 0 else (0, OUT_OF_REACH)
     reach = reach_of(links)
     end, flags = arm_positions(links, x, y, z, reach, wanted, joints, branch)
+    # Solutions are put where the positions stand.
+    positions = (
+        position_in(FIRST_ROW, joints, branch), position_in(FIRST_ROW + 1, joints, branch),
+        position_in(FIRST_ROW + 2, joints, branch), position_in(FIRST_ROW + 3, joints, branch),
+    )  # fmt: skip
+    case = (links, flange, axis, (x, y, z), LEFT_OVER * reach, reach, wanted, weights, limits)
     # Numba takes a plain 0 for a type of its own and would compile all that it is handed to once more.
-    count, plain, flipped, asked = np.int64(0), np.int64(0), np.int64(1), wanted[0]
-    if limits:
-        asked = min(max(asked, links[0].lower), links[0].upper)
-    for row in range(FIRST_ROW, end):
-        q1, q2, q3, marks = joints[row, 0], joints[row, 1], joints[row, 2], branch[row]
-        if marks & FREE_1:
-            q1 = asked
-        xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = wrist_frame(links, q1, q2, q3)
-        left = abs(px - x) + abs(py - y) + abs(pz - z)
-        if not left <= NEWTON_FROM * reach:
-            q1, q2, q3, left = polished(links, x, y, z, q1, q2, q3)
-            if not left <= LEFT_OVER * reach:
-                continue
-            xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = wrist_frame(links, q1, q2, q3)
-        code = marks & 3
-        second = marks & FREE_2 and on_second_axis(links, reach, q3)
-        if second or marks & FREE_1:
-            free = 1 if second else 0
-            flags |= FREE_SHOULDER
-            q1 = asked if marks & FREE_1 else q1  # the polish may have moved it: it moves nothing
-            case = (links, flange, axis, wanted, weights, limits, free, q1, q2, q3)
-            count = add_freed(case, code, count, joints, branch)
-            continue
-        mx, my, mz, nx, ny, nz = relative_axes(flange, axis, xx, xy, xz, yx, yy, yz, zx, zy, zz)
-        joints[count, 0], joints[count, 1], joints[count, 2] = q1, q2, q3
-        count, flag = add_wrists(
-            links, wanted, weights, limits, mx, my, mz, nx, ny, nz, plain, flipped, code, count, joints, branch
-        )
-        flags |= flag
-    if flags:
-        count = without_twins(count, joints, branch)
+    count = add_on_second_axis(case, np.int64(0), joints, branch)
+    freed = count > 0
+    if freed:
+        flags |= FREE_SHOULDER
+    for number in range(end - FIRST_ROW):
+        q1, q2, q3, marks = positions[number]
+        if marks & FREE_3:
+            count = add_freed(case, np.int64(2), q1, q2, q3, marks & 3, count, joints, branch)
+        elif not (freed and off_second_axis(links, q3) <= SMALL * reach):
+            free = marks & FREE_1 != 0
+            count, flag = add_arm(case, free, q1, q2, q3, marks & 3, count, joints, branch)
+            flags |= flag
+    if AXIAL * reach < hypot(x, y) <= NEAR_AXIS * reach:
+        for number in range(end - FIRST_ROW):
+            count = add_beside_first_axis(case, positions[number], count, joints, branch)
+    if not freed:
+        count = add_beside_second_axis(case, count, joints, branch)
     return (count, SOLVED + flags) if count > 0 else (0, OUT_OF_REACH)

@@ -20,6 +20,7 @@ from botz.run.outputs import (
     streams_of,
 )
 from botz.run.own_process import Servers, run_in_own_process
+from botz.scenario.families import FAMILIES
 from botz.scenario.load import LoadedScenario, load, load_data
 from botz.sim.loop import LoopHooks, run_loop
 from botz.sim.simulation import Simulation
@@ -95,7 +96,8 @@ def _run(
 ) -> Outcome:
     spec: Any = scenario.spec
     own_process = (
-        shared
+        FAMILIES[scenario.engine].own_process
+        or shared
         or servers is not None
         or spec.time.factor is not None
         or spec.process.cpu is not None

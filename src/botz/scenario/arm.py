@@ -12,44 +12,14 @@ from botz.scenario.arm_world import ArmWorld, Vector
 from botz.scenario.links import ArmLinks
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
+from botz.scenario.rigid_body import Body
 from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings, with_common_parts
-from botz.scenario.units import Kilograms, Metres, MetresPerSecond, Newtons, Number, Pose, Quantity, Radians, Seconds
+from botz.scenario.units import Metres, MetresPerSecond, Newtons, Number, Pose, Quantity, Radians, Seconds
 
 Gain = Annotated[JointValue, Field(ge=0)]
-Inertia = Annotated[float, Quantity("kg*m^2")]
 Frequency = Annotated[float, Quantity("rad/s")]
 MASTER_COLUMNS = ("time", "clutch", "stop", "reset", "opening", "vx", "vy", "vz", "wx", "wy", "wz")
 """What a master's script has beside the joints."""
-
-
-class Body(Strict):
-    """Mass properties of a rigid body."""
-
-    mass: Kilograms = Field(default=0.0, ge=0, le=1e6)
-    """Mass [kg]."""
-    centre: Annotated[list[Metres], Field(min_length=3, max_length=3)] = Field(default=[0.0, 0.0, 0.0])
-    """Centre of mass in the body's frame [m]."""
-    inertia: Annotated[list[Inertia], Field(min_length=3, max_length=6)] = Field(default=[0.0, 0.0, 0.0])
-    """About the centre of mass, in the frame's axes: Ixx, Iyy, Izz, and where they are not 0, Ixy, Ixz, Iyz (the
-    entries of the matrix) [kg·m²]."""
-
-    @model_validator(mode="after")
-    def _possible_inertia(self) -> Body:
-        if len(self.inertia) not in (3, 6):
-            raise Misfits([(("inertia",), f"needs Ixx, Iyy, Izz, or six numbers, not {len(self.inertia)}")])
-        if any(value != 0.0 for value in self.inertia) and self.mass == 0.0:
-            raise Misfits([(("inertia",), "a body without mass has none")])
-        from numpy.linalg import eigvalsh
-
-        ixx, iyy, izz, ixy, ixz, iyz = [*self.inertia, 0.0, 0.0, 0.0][:6]
-        small, middle, large = sorted(eigvalsh([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]).tolist())
-        rounding = 1e-9 * max(abs(large), abs(small))
-        if small < -rounding:
-            raise Misfits([(("inertia",), f"has the principal moment {small:.4g} kg·m²; none can be negative")])
-        if large > small + middle + rounding:
-            found = f"principal moments {small:.4g}, {middle:.4g}, {large:.4g} kg·m²; no body has one above the sum of"
-            raise Misfits([(("inertia",), f"{found} the other two")])
-        return self
 
 
 class Actuator(Strict):

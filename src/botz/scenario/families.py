@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from botz.scenario.arm import Arm, ArmScenario
 from botz.scenario.kinematics import KinematicsScenario, WheeledRobot
+from botz.scenario.multibody import MultibodyRobot, MultibodyScenario
 from botz.scenario.schema import ScenarioBase, Strict
 from botz.scenario.soccer import SoccerRobot, SoccerScenario
 from botz.scenario.vehicle import Vehicle, VehicleScenario
@@ -16,6 +17,8 @@ class Family:
     scenario: type[ScenarioBase]
     robot: type[Strict]
     title: str
+    own_process: bool = False
+    """Its engine calls a library whose fatal errors end the process; the recorder must be in another one."""
 
 
 FAMILIES: dict[str, Family] = {
@@ -23,5 +26,6 @@ FAMILIES: dict[str, Family] = {
     "vehicle": Family(VehicleScenario, Vehicle, "vehicles on rough ground"),
     "soccer": Family(SoccerScenario, SoccerRobot, "robot soccer"),
     "arm": Family(ArmScenario, Arm, "serial arms"),
+    "multibody": Family(MultibodyScenario, MultibodyRobot, "multibody robots", own_process=True),
 }
 """By engine name: one name for family, engine, verification and benchmark."""

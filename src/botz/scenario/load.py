@@ -189,7 +189,8 @@ def _absolute_paths(tree: Node, must_exist: bool) -> tuple[Node, list[str], list
             return node
         if path[-1] in FILE_KEYS:
             return Node(path_at(node.value, node.place, path), node.place)
-        if len(path) == 3 and path[0] == "controllers" and path[2] == "type" and ":" in node.value:
+        is_code = len(path) >= 3 and path[-3] in ("controllers", "elements") and path[-1] == "type"
+        if is_code and ":" in node.value:
             module, _, name = node.value.rpartition(":")
             if module.endswith(".py") and name.isidentifier():
                 module = path_at(module, node.place, path)

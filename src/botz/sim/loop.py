@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from botz.errors import DivergedError
+from botz.errors import DivergedError, StoppedError
 from botz.sim.clock import RealTimeClock
 from botz.sim.simulation import Simulation, common_stride
 from botz.sim.snapshots import encode
@@ -64,6 +64,8 @@ def run_loop(
     rows = RowBuffer(simulation, strides, sink)
     longest = 1000
     rows.add_present()
+    for text in simulation.engine.notes:
+        sink.write_log(simulation.step_number, "warning", text)
     if clock is not None:
         clock.start(simulation.step_number)
     next_clock_note = 0.0
@@ -162,16 +164,23 @@ class RowBuffer:
         if kept:
             first = (step // self.every + 1) * self.every
             self._steps[self._count : end] = np.arange(first, first + kept * self.every, self.every)
+        self.simulation.engine.before_abort = self.rescue
         try:
             self.simulation.advance(n, self.every, self._rows[self._count : end])
             if self.simulation.ended:
                 reached = self._steps[self._count : end] <= self.simulation.step_number
                 end = self._count + int(reached.sum())
-        except DivergedError as error:
+        except (DivergedError, StoppedError) as error:
             end = self._count + int((self._steps[self._count : end] < error.step).sum())
             raise
         finally:
             self._count = end
+
+    def rescue(self) -> None:
+        """Before a library ends the process in the middle of `advance`: what is there is written, with the rows that
+        the compiled loop has filled so far."""
+        self._count += self.simulation.engine.rows_filled()
+        self.write()
 
     def write_if_due(self, now: float) -> None:
         if now - self._written > BUFFER_SECONDS:

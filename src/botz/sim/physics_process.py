@@ -46,14 +46,12 @@ def main() -> None:
     segment: Segment | None = None
     try:
         simulation = Simulation(load_data(orders["scenario"], orders["name"]), seed=orders["seed"])
-        commands = max(
-            sum(size for _, size in simulation.engine.command_layout(robot)) for robot in simulation.engine.actors
-        )
+        sizes = [sum(size for _, size in simulation.engine.command_layout(one)) for one in simulation.engine.actors]
         segment = Segment.create(
             describe_world(simulation),
             width=simulation.channels.width,
-            robots=len(simulation.engine.actors),
-            command_width=commands,
+            robots=max(1, len(sizes)),
+            command_width=max([1, *sizes]),
         )
         segments.append(segment)
         segment.words[W_PAUSE] = int(orders.get("paused", False))

@@ -15,7 +15,7 @@ from botz.control.base import Controller, ControllerSetup, Measured
 from botz.control.registry import at_controller
 from botz.control.registry import build as build_controller
 from botz.engines.registry import build_engine
-from botz.errors import ControllerError, DivergedError, InputError, Problem
+from botz.errors import ControllerError, DivergedError, InputError, Problem, StoppedError
 from botz.scenario.load import LoadedScenario, load
 from botz.scenario.names import closest
 from botz.scenario.schema import UserController
@@ -228,7 +228,12 @@ class Simulation:
     def advance(self, n: int, record_every: int, rows: np.ndarray) -> None:
         """`n` steps with the present inputs, in one compiled call."""
         self.engine.keep()
-        if not self.engine.advance(self.step_number, n, record_every, rows):
+        try:
+            finite = self.engine.advance(self.step_number, n, record_every, rows)
+        except StoppedError as error:
+            self.step_number = error.step
+            raise
+        if not finite:
             raise self._diverged(n)
         self.step_number += self.engine.steps_taken if self.engine.ended else n
 

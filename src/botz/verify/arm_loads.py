@@ -32,7 +32,7 @@ SEA = 1025.0
 
 def pseudo_inertia(body: Data) -> np.ndarray:
     """4 × 4 of second moments, first moments and mass: it moves with a frame as T J Tᵀ, and bodies just add."""
-    from botz.scenario.arm import Body
+    from botz.scenario.rigid_body import Body
 
     known = Body.model_validate(body)
     about_centre = inertia_of(known)

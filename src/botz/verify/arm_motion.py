@@ -8,6 +8,7 @@ from math import exp, log2, pi, sin, sqrt, tanh
 
 import numpy as np
 
+from botz.engines.tool_rates import SINGULAR
 from botz.verify.arm_loads import SEA, bar
 from botz.verify.arm_rig import GRAVITY, SHIPPED, floats
 from botz.verify.arm_runs import WEIGHTLESS, Run, bare, run_of, slider, wheel
@@ -198,10 +199,8 @@ def tool_rates(samples: int) -> Iterator[Check]:
                 errors.append(np.abs(arm.jacobian(q) @ found - twist).max())
             largest = max(largest, float(np.linalg.norm(found) / np.linalg.norm(twist)))
         yield worst(f"Cartesian rates, {name}: J q̇ − twist", errors, 1e-12, "A solution of six equations, rounded.")
-        reach = arm.reach
-        # Damped least squares: σ/(σ² + λ²) ≤ 1/λ in units of the reach.
-        bound = max(1.0, 1.0 / reach) / 0.03
-        why = "σ/(σ² + λ²) is at most 1/λ = 1/0.03, in units of the arm's reach."
+        bound = max(1.0, 1.0 / arm.reach) / SINGULAR
+        why = f"The damped inverse σ/max(σ, ε)² is at most 1/ε = 1/{SINGULAR}, in units of the arm's reach."
         yield close(f"Cartesian rates, {name}: largest |q̇|/|twist|", 0.0, largest, bound, why)
 
 

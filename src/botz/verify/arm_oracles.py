@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from botz.scenario.arm import Body
+from botz.scenario.rigid_body import Body
 from botz.verify.arm_reference import Chain, about, along, inertia_of
 
 CALLS = {"Pinocchio": "pinocchio", "MuJoCo": "mujoco", "EAIK": "eaik.IK_DH"}

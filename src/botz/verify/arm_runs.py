@@ -4,14 +4,14 @@ not looked at."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from botz.engines.arm import ArmEngine
 from botz.scenario.arm import ArmScenario
 from botz.verify.arm_rig import GRAVITY, Data, shipped
+from botz.verify.rig import SoloRig
 
 WEIGHTLESS = [0.0, 0.0, 0.0]
 DOWN = [0.0, 0.0, -GRAVITY]
@@ -47,45 +47,8 @@ def wheel(inertia: float, servo: Mapping[str, Any], **joint: Any) -> Data:
     return {"engine": "arm", "joints": {"turn": {**body, **joint}}, "servo": dict(servo)}
 
 
-@dataclass
-class Run:
-    """One arm, called `r`, and its engine."""
-
-    engine: ArmEngine
-    done: int = 0
-
-    @property
-    def time(self) -> float:
-        return self.done * self.engine.dt
-
-    def steps(self, n: int) -> Run:
-        if not self.engine.advance(self.done, n, 0, np.empty((0, self.engine.channels.width))):
-            raise ArithmeticError("the state is not finite any more")
-        self.done += n
-        return self
-
-    def run(self, seconds: float) -> Run:
-        return self.steps(round(seconds / self.engine.dt))
-
-    def record(self, seconds: float, every: int = 1) -> np.ndarray:
-        """Runs on and keeps a row of all channels after each `every` steps."""
-        n = round(seconds / self.engine.dt)
-        rows = np.full(((self.done + n) // every - self.done // every, self.engine.channels.width), np.nan)
-        if not self.engine.advance(self.done, n, every, rows):
-            raise ArithmeticError("the state is not finite any more")
-        self.done += n
-        return rows
-
-    def row(self) -> np.ndarray:
-        row = np.full(self.engine.channels.width, np.nan)
-        self.engine.observe(row)
-        return row
-
-    def value(self, name: str, rows: np.ndarray | None = None) -> Any:
-        """A channel, now or of recorded rows."""
-        return self.engine.channels.value(self.row() if rows is None else rows, name)
-
-    def command(self, **command: Any) -> Run:
+class Run(SoloRig[ArmEngine]):
+    def command(self, **command: Any) -> Self:
         """`position=…`, `torque=…`; `gripper_opening` and `gripper_force` for what has a stroke in its name."""
         known = {key.replace("gripper_", "gripper/"): np.atleast_1d(value) for key, value in command.items()}
         values = {key: value if len(value) > 1 else value.tolist() for key, value in known.items()}

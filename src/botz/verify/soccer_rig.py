@@ -8,13 +8,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from botz.engines.soccer import SoccerEngine, put
 from botz.scenario.load import load_robot
 from botz.scenario.soccer import SoccerScenario
+from botz.verify.rig import EngineRig
 
 Data = dict[str, Any]
 Pair = tuple[float, float]
@@ -140,25 +141,21 @@ def model_of(robot: Mapping[str, Any]) -> Model:
 # --- matches ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Rig:
+class Rig(EngineRig[SoccerEngine]):
     """A match whose bodies are put wherever a check wants them."""
-
-    engine: SoccerEngine
-    done: int = 0
 
     @property
     def names(self) -> list[str]:
         return self.engine.names
 
-    def reset(self) -> Rig:
+    def reset(self) -> Self:
         """Robots out of play and without voltage, the ball at rest where it starts, nothing counted."""
         self.engine.reset(np.random.default_rng(0))
         self.engine.records.robots["playing"] = 0.0
         self.done = 0
         return self
 
-    def robot(self, index: int, pose: Sequence[float] | np.ndarray, v: float = 0.0, w: float = 0.0) -> Rig:
+    def robot(self, index: int, pose: Sequence[float] | np.ndarray, v: float = 0.0, w: float = 0.0) -> Self:
         records = self.engine.records
         put(records.robots[index], *pose)
         records.robots[index].playing = 1.0
@@ -166,34 +163,25 @@ class Rig:
         records.match[0].drift = np.inf  # whoever was its neighbour is not any more
         return self
 
-    def ball(self, x: float, y: float, vx: float = 0.0, vy: float = 0.0) -> Rig:
+    def ball(self, x: float, y: float, vx: float = 0.0, vy: float = 0.0) -> Self:
         records = self.engine.records
         records.match[0].ball_x, records.match[0].ball_y = x, y
         records.bodies[-1].u0, records.bodies[-1].u1 = vx, vy
         return self
 
-    def voltages(self, index: int, left: float, right: float) -> Rig:
+    def voltages(self, index: int, left: float, right: float) -> Self:
         self.engine.inputs[5 * index : 5 * index + 5] = [left, right, 0.0, 0.0, 0.0]
         return self
 
-    def wheel_speeds(self, index: int, left: float, right: float) -> Rig:
+    def wheel_speeds(self, index: int, left: float, right: float) -> Self:
         self.engine.inputs[5 * index : 5 * index + 5] = [0.0, 0.0, left, right, 1.0]
         return self
 
-    def command(self, actor: str, **command: Any) -> Rig:
+    def command(self, actor: str, **command: Any) -> Self:
         """Names with `_at_` for a slash, as `ball_at_place`."""
         given = {name.replace("_at_", "/"): value for name, value in command.items()}
         self.engine.inputs[self.engine.robot_inputs(actor)] = self.engine.resolve_command(actor, given)
         return self
-
-    def steps(self, n: int) -> Rig:
-        if not self.engine.advance(self.done, n, 0, np.empty((0, self.engine.channels.width))):
-            raise ArithmeticError("the state is not finite any more")
-        self.done += n
-        return self
-
-    def run(self, seconds: float) -> Rig:
-        return self.steps(round(seconds / self.engine.dt))
 
     def record(self, n: int, rows: np.ndarray | None = None) -> np.ndarray:
         """`n` steps, and a row of all channels after each; rows that were not reached stay NaN."""
@@ -203,14 +191,6 @@ class Rig:
         self.engine.advance(self.done, n, 1, rows)
         self.done += n
         return rows
-
-    def row(self) -> np.ndarray:
-        row = np.full(self.engine.channels.width, np.nan)
-        self.engine.observe(row)
-        return row
-
-    def value(self, name: str, rows: np.ndarray | None = None) -> Any:
-        return self.engine.channels.value(self.row() if rows is None else rows, name)
 
     def speeds(self, index: int) -> np.ndarray:
         """(v, ω) of a robot, now."""

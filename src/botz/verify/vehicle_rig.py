@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from botz.engines.vehicle import VehicleEngine
 from botz.scenario.load import load_robot
 from botz.scenario.vehicle import VehicleScenario
+from botz.verify.rig import SoloRig
 
 GRAVITY = 9.80665
 NAMES = ("front_left", "front_right", "rear_left", "rear_right")
@@ -97,53 +97,17 @@ def plane(slope: float, direction: float = 0.0, half_size: float = 50.0) -> Data
     return {"type": "plane", "slope": slope, "direction": direction, **size}
 
 
-@dataclass
-class Rig:
-    """One vehicle, called `r`, and its engine."""
-
-    engine: VehicleEngine
-    done: int = 0
-    """Steps taken."""
-
-    @property
-    def time(self) -> float:
-        return self.done * self.engine.dt
-
-    def steps(self, n: int) -> Rig:
-        """`n` steps with the present inputs."""
-        if not self.engine.advance(self.done, n, 0, np.empty((0, self.engine.channels.width))):
-            raise ArithmeticError("the state is not finite any more")
-        self.done += n
-        return self
-
-    def run(self, seconds: float) -> Rig:
-        """As many steps as come nearest to `seconds`."""
-        return self.steps(round(seconds / self.engine.dt))
-
-    def record(self, seconds: float, every: int = 1) -> np.ndarray:
-        """Runs on and keeps a row of all channels after each `every` steps."""
-        n = round(seconds / self.engine.dt)
-        rows = np.full(((self.done + n) // every - self.done // every, self.engine.channels.width), np.nan)
-        if not self.engine.advance(self.done, n, every, rows):
-            raise ArithmeticError("the state is not finite any more")
-        self.done += n
-        return rows
-
-    def row(self) -> np.ndarray:
-        row = np.full(self.engine.channels.width, np.nan)
-        self.engine.observe(row)
-        return row
-
+class Rig(SoloRig[VehicleEngine]):
     def value(self, name: str, rows: np.ndarray | None = None) -> Any:
         """A channel by its name inside the robot, as `front_left/load`: now, or of recorded rows."""
-        return self.engine.channels.value(self.row() if rows is None else rows, f"r/{name}")
+        return super().value(f"r/{name}", rows)
 
     def each(self, name: str) -> np.ndarray:
         """The same channel of all wheels, now."""
         row = self.row()
         return np.array([self.value(f"{wheel}/{name}", row) for wheel in self.engine.scenario.robots["r"].wheels])
 
-    def command(self, **command: Any) -> Rig:
+    def command(self, **command: Any) -> Self:
         """`tank=[1, 1]`, `drive=[1, 0]`, or `voltages=…`: one voltage for all motors, or one for each."""
         if "voltages" in command:
             self.engine.inputs[:] = command.pop("voltages")

@@ -31,6 +31,7 @@ from botz.view.field_drawing import (
     score_look,
 )
 from botz.view.ground_map import add_height_key, is_level, paint_ground, recorded_ground
+from botz.view.multibody_plot import multibody_figure, recorded_multibody
 from botz.view.paths import Path2D, bounds, draw_paths, fit_paths, path_height
 from botz.view.selection import Column, choose, columns_of, is_pose, planar, thin
 from botz.view.style import (
@@ -91,8 +92,9 @@ def plot_recording(
     """Draw a recording into `path` (.png, .svg or .pdf) and return it.
 
     Without `channels`: the paths of all robots and their velocities; of serial arms where they went in space, their
-    joints, torques and tools. Otherwise the named ones: `vivi/pose`,
-    `vivi/pose.x`, `vivi/*/speed`; poses become paths in the plane, all else is drawn over time, one axis a unit.
+    joints, torques and tools; of multibody robots where they went, their attitudes, rotors and joints. Otherwise the
+    named ones: `vivi/pose`, `vivi/pose.x`, `vivi/*/speed`; poses become paths in the plane, all else is drawn over
+    time, one axis a unit.
     `trajectory` True draws every channel that has x and y as a path, False draws everything over time.
     """
     path = Path(path)
@@ -100,6 +102,9 @@ def plot_recording(
     if not channels and trajectory is None and (arms := recorded_arms(recording)) is not None:
         name = title or recording.header.scenario_name
         return save(arm_figure(recording, arms, title=name, warning=_incomplete(recording)), path)
+    if not channels and trajectory is None and (bodies := recorded_multibody(recording)) is not None:
+        name = title or recording.header.scenario_name
+        return save(multibody_figure(recording, bodies, title=name, warning=_incomplete(recording)), path)
     match = recorded_match(recording.scenario)
     if channels:
         places, columns = _split(recording, channels, trajectory)

@@ -162,7 +162,7 @@ def pose_of(frame):
     return found
 
 
-def close(found, expected, rel=1e-12):
+def assert_close(found, expected, rel=1e-12):
     assert np.asarray(found) == pytest.approx(np.asarray(expected), rel=rel, abs=rel * (1.0 + np.abs(expected).max()))
 
 
@@ -178,29 +178,29 @@ def torques(case, qd, qdd, g):
 def test_frames_are_products_of_denavit_and_hartenbergs_matrices(case):
     expected = case.chain.frames(case.q)
     for k in range(case.n):
-        close(pose_of(case.frames[k]), expected[k])
-    close(pose_of(case.frames[case.n]), expected[-1] @ case.chain.tool)
+        assert_close(pose_of(case.frames[k]), expected[k])
+    assert_close(pose_of(case.frames[case.n]), expected[-1] @ case.chain.tool)
 
 
 def test_a_frame_in_the_world_and_back_to_the_flange(case):
     tool, flange = np.eye(4), np.zeros(12)
     dh.to_world(case.arm, case.frames[case.n], tool)
     expected = case.chain.frames(case.q)[-1]
-    close(tool, case.chain.base @ expected @ case.chain.tool)
+    assert_close(tool, case.chain.base @ expected @ case.chain.tool)
     dh.flange_target(case.arm, tool, flange)
-    close(pose_of(flange), expected)
+    assert_close(pose_of(flange), expected)
 
 
 def test_the_jacobian_is_the_rate_of_the_frames(case):
     point, n, h = case.chain.at(case.q, case.n - 1, np.array([0.1, -0.2, 0.3])), case.n, 1e-6
     found = np.zeros((6, n))
     dh.chain_jacobian(case.links, case.frames, *point, found)
-    close(found, case.chain.jacobian(case.q, n - 1, point))
+    assert_close(found, case.chain.jacobian(case.q, n - 1, point))
     for k, e in enumerate(np.eye(n)):
         ahead, behind = (case.chain.frames(case.q + s * h * e)[-1] for s in (1, -1))
         moved = (ahead - behind)[:3] @ [0.1, -0.2, 0.3, 1.0] / (2 * h)
         turned = (ahead - behind)[:3, :3] @ case.chain.frames(case.q)[-1][:3, :3].T / (2 * h)
-        close(found[:, k], [*moved, turned[2, 1], turned[0, 2], turned[1, 0]], rel=1e-8)
+        assert_close(found[:, k], [*moved, turned[2, 1], turned[0, 2], turned[1, 0]], rel=1e-8)
 
 
 def test_forces_on_a_link_load_the_joints_before_it(case):
@@ -208,7 +208,7 @@ def test_forces_on_a_link_load_the_joints_before_it(case):
         point, force, moment = case.rng.normal(size=(3, 3))
         found = np.ones(case.n)
         dh.add_force(case.links, case.frames, last, *point, *force, *moment, found)
-        close(found - 1.0, case.chain.jacobian(case.q, last, point).T @ np.r_[force, moment])
+        assert_close(found - 1.0, case.chain.jacobian(case.q, last, point).T @ np.r_[force, moment])
 
 
 # --- dynamics ------------------------------------------------------------------------------------------------------
@@ -218,32 +218,32 @@ def test_inertia_matrix_by_both_methods(case):
     n, expected = case.n, case.chain.inertia_matrix(case.q)
     found = np.full((n, n), np.nan)
     composite.inertia_matrix(case.links, case.scratch, found)
-    close(found, expected)
+    assert_close(found, expected)
     columns = np.full((n, n), np.nan)
     composite.inertia_by_columns(case.links, np.empty(n), np.zeros(n), case.scratch, columns)
-    close(columns, expected)
+    assert_close(columns, expected)
 
 
 def test_gravity_alone(case):
-    close(torques(case, np.zeros(case.n), np.zeros(case.n), case.chain.g), case.chain.gravity(case.q))
+    assert_close(torques(case, np.zeros(case.n), np.zeros(case.n), case.chain.g), case.chain.gravity(case.q))
 
 
 def test_newton_euler_is_inertia_coriolis_and_gravity(case):
     chain, q, qd, qdd = case.chain, case.q, case.qd, case.qdd
     expected = chain.inertia_matrix(q) @ qdd + chain.christoffel(q, qd) @ qd + chain.gravity(q)
-    close(torques(case, qd, qdd, chain.g), expected, rel=1e-8)
+    assert_close(torques(case, qd, qdd, chain.g), expected, rel=1e-8)
 
 
 def test_coriolis_matrix_is_christoffels(case):
     n, found = case.n, np.full((case.n, case.n), np.nan)
     room = np.empty((2, n))
     composite.coriolis_matrix(case.links, case.qd, np.zeros(n), room[0], case.scratch, room[1], found)
-    close(found, case.chain.christoffel(case.q, case.qd), rel=1e-8)
+    assert_close(found, case.chain.christoffel(case.q, case.qd), rel=1e-8)
 
 
 def test_potential_energy_and_its_slope(case):
     total = sum(dh.potential_energy(case.arm, case.links[k], case.frames[k]) for k in range(case.n))
-    close([total], [case.chain.potential(case.q)])
+    assert_close([total], [case.chain.potential(case.q)])
     still = np.zeros(case.n)
     lift = np.zeros(case.n)
     case.arm.ux = case.arm.uy = case.arm.uz = 0.0
@@ -252,13 +252,13 @@ def test_potential_energy_and_its_slope(case):
     slope = [
         (case.chain.potential(case.q + h * e) - case.chain.potential(case.q - h * e)) / (2 * h) for e in np.eye(case.n)
     ]
-    close(gravity - lift, slope, rel=1e-7)
+    assert_close(gravity - lift, slope, rel=1e-7)
 
 
 def test_buoyancy_drag_and_current(case):
     found = np.ones(case.n)
     dh.add_water(case.arm, case.links, case.frames, case.qd, case.scratch, found)
-    close(found - 1.0, case.chain.water(case.q, case.qd), rel=1e-11)
+    assert_close(found - 1.0, case.chain.water(case.q, case.qd), rel=1e-11)
 
 
 def test_friction_is_viscous_and_a_smoothed_sign():
@@ -288,7 +288,7 @@ def test_solving_symmetric_equations(n):
     h, b = root @ root.T + np.eye(n), rng.normal(size=n)
     found = b.copy()
     assert composite.solve_symmetric(h.copy(), found)
-    close(found, np.linalg.solve(h, b))
+    assert_close(found, np.linalg.solve(h, b))
 
 
 @pytest.mark.parametrize("h", [[[0.0]], [[-1.0]], [[np.nan]], [[1.0, 2.0], [2.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]]])

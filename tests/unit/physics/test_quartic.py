@@ -50,7 +50,7 @@ def test_trigonometric_roots_are_zeros_and_all_of_them():
             c, s = np.cos(x), np.sin(x)
             return q[0] + q[1] * c + q[2] * s + q[3] * c * c + q[4] * c * s + q[5] * s * s
 
-        found = found_by(trigonometric_roots, *q, 1e-14)
+        found = found_by(trigonometric_roots, *q, 1e-14, 1e-14)
         assert np.abs(value(found)).max(initial=0.0) < 1e-13
         samples = value(grid)
         assert len(found) == (samples[1:] * samples[:-1] < 0).sum()
@@ -58,4 +58,4 @@ def test_trigonometric_roots_are_zeros_and_all_of_them():
 
 def test_where_every_angle_is_a_root():
     # c² + s² − 1
-    assert trigonometric_roots(-1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1e-12)[0] == -1
+    assert trigonometric_roots(-1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1e-12, 1e-15)[0] == -1

@@ -15,8 +15,8 @@ from numba import config
 from botz.engines.arm_inverse import solver_of
 from botz.engines.serial_arm import SerialArm
 from botz.physics import ik_choice as choice
-from botz.physics.pieper import polished, wrist_frame
 from botz.physics.wrist_angles import share_turn
+from botz.physics.wrist_centre import polished, wrist_frame
 from botz.physics.wrist_ik import angle_of, fits, regular, wrist_solutions
 from botz.scenario.arm import Arm
 
@@ -218,7 +218,7 @@ def test_solutions_are_all_there_are():
         centre = wrist_frame(arm.links, *q[:3])[9:]
         known = check(arm, q).joints[:, :3]
         for _ in range(10 if config.DISABLE_JIT else 300):
-            *start, left = polished(arm.links, *centre, *rng.uniform(-pi, pi, 3))
+            *start, left = polished(arm.links, *centre, *rng.uniform(-pi, pi, 3), 1e-15)
             if left < 1e-12:
                 assert min(apart(np.array(start), one) for one in known) < 1e-5
 
@@ -423,3 +423,56 @@ def test_a_general_arm_where_two_positions_meet():
         assert "elbow straight" in found.singular
         met += 1
     assert met > 0
+
+
+# --- where several axes coincide -------------------------------------------------------------------------------
+
+
+def of_rows(*rows: tuple[float, float, float], wrist: tuple[float, float] = (pi / 2, -pi / 2)) -> SerialArm:
+    """Rows (a, d, alpha) of the first three joints and d of the fourth; twists of joints 4 and 5."""
+    first = [dict(zip(("a", "d", "alpha"), row, strict=True)) for row in rows[:3]]
+    return made(*first, {"d": rows[3][1], "alpha": wrist[0]}, {"alpha": wrist[1]}, {"a": 0.1, "d": 0.2})
+
+
+SELF_MOTION = ((0.4, 0.1, -pi / 2), (0.4, 0.0, -pi / 2), (0.1, 0.1, pi), (0.0, 0.1, 0.0))
+"""With a₁ = a₂, d₂ = 0 and right angles the quartic has one coefficient left, which vanishes at a certain distance."""
+
+
+def test_an_arm_that_can_move_with_its_wrist_at_rest():
+    arm = of_rows(*SELF_MOTION)
+    q = np.array([-pi / 2, -pi, -2.879, pi, -pi, pi])
+    for present in (np.zeros(6), q, q + 0.3):
+        found = check(arm, q, present=present)
+        assert "elbow straight" in found.singular
+    assert np.abs(check(arm, q, present=q).best - q).max() < 1e-6
+
+
+def test_an_oblique_wrist_decides_where_the_arm_stands():
+    """Of the positions of such an arm few leave the target to a wrist that makes few orientations."""
+    arm = of_rows(*SELF_MOTION, wrist=(0.4, 0.5))
+    rng = np.random.default_rng(13)
+    for q5 in (0.0, 0.7, pi):
+        for _ in range(max(POSES // 6, 1)):
+            q = np.array([rng.uniform(-3, 3), -pi, *rng.uniform(-3, 3, 2), q5, 0.3])
+            check(arm, q, present=np.zeros(6))
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7])
+@pytest.mark.parametrize("wrist", [(pi / 2, -pi / 2), (0.4, 0.5)])
+def test_near_the_axis_of_joint_1_or_2_where_positions_meet(off: float, wrist: tuple[float, float]):
+    """Poses that a closed form without steps from both sides of the axis loses."""
+    cases = [
+        (((0.5, 0.4, 0.0), (0.5, 0.0, pi / 2), (0.5, 0.5, -pi / 2), (0, 0.4, 0)), (pi, -pi / 2, pi)),
+        (((0.5, 0.1, -pi / 2), (0.0, 0.0, -pi / 2), (0.0, 0.5, -pi / 2), (0, 0.4, 0)), (pi, pi / 2, -pi / 2)),
+        (((0.0, 0.1, -pi / 2), (0.0, 0.4, pi / 2), (-0.4, 0.5, -pi / 2), (0, 0, 0)), (pi, pi, pi / 2)),
+        (((-0.4, 0.1, pi / 2), (-0.4, 0.0, -pi / 2), (0.4, 0.0, -pi / 2), (0, -0.4, 0)), (0.0, pi / 2, 0.0)),
+        (((0.1, 0.0, pi), (0.1, -0.4, pi / 2), (0.1, 0.4, pi), (0, 0.4, 0)), (-pi / 2, pi, pi)),
+        (((0.0, 0.1, -pi / 2), (0.4, 0.0, pi), (0.4, 0.2, 0.0), (0, 0.1, 0)), (-pi, pi / 2, pi)),
+    ]
+    for rows, angles in cases:
+        arm = of_rows(*rows, wrist=wrist)
+        assert arm.solver.kind == "wrist"
+        for moved in ((0, 1, 0), (0, 0, 1), (1, 1, 1), (0, -1, 1)):
+            for q5 in (0.0, pi, -pi / 2):
+                q = np.array([*(np.array(angles) + off * np.array(moved)), pi / 2, q5, -pi])
+                check(arm, q, present=np.zeros(6))

@@ -1,0 +1,82 @@
+"""Height, airspeed and heading of an aircraft: the classical loops, one for each surface and the propeller.
+
+In axes forward, left, up a positive pitch is nose down and a positive roll is to the right, while a positive yaw is to
+the left: a turn to the left banks negatively.
+"""
+
+from __future__ import annotations
+
+from math import asin, atan, cos, tan
+
+import numpy as np
+
+from botz.control.base import Command, ControllerSetup, Measured
+from botz.control.multicopter import rotation_of_pose
+from botz.control.setpoints import turned
+from botz.engines.multibody import MultibodyEngine
+from botz.errors import InputError, Problem
+from botz.scenario.flight import FixedWingController
+from botz.scenario.names import closest
+
+
+class FixedWing:
+    def __init__(self, spec: FixedWingController):
+        self._spec = spec
+
+    def reset(self, setup: ControllerSetup) -> None:
+        engine = setup.engine
+        if not isinstance(engine, MultibodyEngine):
+            raise InputError(Problem("flies robots of engine 'multibody' only", key="robot"))
+        commands = [channel.local_name for channel in setup.inputs]
+        problems = []
+        for key, kind in (
+            ("throttle", "speed"),
+            ("elevator", "position"),
+            ("aileron", "position"),
+            ("rudder", "position"),
+        ):
+            wanted = f"{getattr(self._spec, key)}/{kind}"
+            if wanted not in commands:
+                message = f"the robot has no command {wanted!r}{closest(wanted, commands)}"
+                problems.append(Problem(message, key=key))
+        if problems:
+            raise InputError(problems)
+        self._engine = engine
+        self._period = setup.period
+        self._gravity = float(np.linalg.norm(engine.model.opt.gravity))
+        self._propeller: float | None = None
+
+    def update(self, t: float, measured: Measured) -> Command:
+        spec, gains = self._spec, self._spec.gains
+        pose, attitude = measured["pose"], measured["attitude"]
+        rates = measured["twist"][3:]
+        velocity = rotation_of_pose(pose) @ measured["twist"][:3]
+        airspeed = max(float(np.linalg.norm(velocity - self._engine.wind_at(t))), 1.0)
+        if self._propeller is None:
+            # It takes over with the propeller as it turns.
+            self._propeller = float(measured[f"{spec.throttle}/speed"])
+
+        # Height: climb, then pitch (positive down), then elevator.
+        climb = min(max(gains.climb * (spec.height - pose[2]), -spec.climb_rate), spec.climb_rate)
+        pitch = -asin(min(max(climb / airspeed, -0.5), 0.5))
+        sink = -asin(min(max(velocity[2] / airspeed, -0.9), 0.9))
+        # The path follows the nose; what it is behind is added, so that the climb comes out as wanted.
+        wanted_pitch = pitch + (pitch - sink)
+        elevator = gains.pitch * (wanted_pitch - attitude[1]) - gains.pitch_rate * rates[1]
+
+        # Heading: yaw rate, then the bank that turns so without slipping, then aileron and rudder.
+        course = float(np.arctan2(velocity[1], velocity[0]))
+        turn = gains.turn * turned(spec.heading - course)
+        bank = min(max(-atan(turn * airspeed / self._gravity), -spec.bank), spec.bank)
+        aileron = gains.roll * (bank - attitude[0]) - gains.roll_rate * rates[0]
+        coordinated = -self._gravity * tan(min(max(float(attitude[0]), -1.2), 1.2)) / airspeed * cos(attitude[0])
+        rudder = gains.yaw_rate * (coordinated - rates[2])
+
+        error = spec.airspeed - airspeed
+        self._propeller = max(self._propeller + gains.airspeed_integral * error * self._period, 0.0)
+        return {
+            f"{spec.throttle}/speed": max(self._propeller + gains.airspeed * error, 0.0),
+            f"{spec.elevator}/position": elevator,
+            f"{spec.aileron}/position": aileron,
+            f"{spec.rudder}/position": rudder,
+        }

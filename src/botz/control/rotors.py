@@ -1,0 +1,154 @@
+"""The rotors of a multibody robot as controllers see them: where they are, which way they push, and how hard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from botz.engines.base import Engine
+from botz.engines.multibody import MultibodyEngine
+from botz.errors import InputError, Problem
+from botz.scenario.elements import Propeller
+
+
+@dataclass(frozen=True)
+class Rotor:
+    """A propeller in the root link's frame, with all joints as they were at the start."""
+
+    name: str
+    joint: str
+    sense: float
+    """+1 turns about its axis, −1 against it."""
+    position: np.ndarray
+    """(3) [m]"""
+    axis: np.ndarray
+    """(3), the direction of thrust"""
+    curve: tuple[float, float, float]
+    """a, b, c of f = a + b ω + c ω²"""
+    drag_torque: float
+    largest: float
+    """Largest thrust [N]."""
+    fastest: float
+    """Largest speed [rad/s]."""
+    tilt: str = ""
+    """Joint that tilts it; empty: none."""
+    tilt_rate: float = 0.0
+    """Its largest speed [rad/s]."""
+    tilt_axis: np.ndarray | None = None
+    tilt_point: np.ndarray | None = None
+    """A point of the tilting axis."""
+
+    @property
+    def command(self) -> str:
+        return f"{self.joint}/speed"
+
+    def thrust(self, speed: float) -> float:
+        a, b, c = self.curve
+        return a + b * speed + c * speed * speed
+
+    def speed(self, thrust: float) -> float:
+        """The speed that gives a thrust; of the two roots the one on the rising branch."""
+        a, b, c = self.curve
+        wanted = min(max(thrust, 0.0), self.largest)
+        if c <= 0.0:
+            return (wanted - a) / b
+        return max((-b + sqrt(max(b * b - 4.0 * c * (a - wanted), 0.0))) / (2.0 * c), 0.0)
+
+
+@dataclass(frozen=True)
+class Airframe:
+    """A robot that flies, seen from its root link."""
+
+    rotors: tuple[Rotor, ...]
+    mass: float
+    """Of the whole robot [kg]."""
+    centre: np.ndarray
+    """Its centre of mass in the root link's frame (3) [m]."""
+    inertia: np.ndarray
+    """About that centre, in the root link's axes (3, 3) [kg·m²]."""
+    gravity: float
+    """[m/s²]"""
+
+
+def airframe_of(engine: Engine, robot: str, *, needed: int = 1) -> Airframe:
+    """The airframe of a robot; raises InputError where it has fewer propellers than `needed`."""
+    if not isinstance(engine, MultibodyEngine):
+        raise InputError(Problem("flies robots of engine 'multibody' only", key="robot"))
+    parts, model, data = engine.robots[robot], engine.model, engine.data
+    root = model.body(f"{robot}/{parts.model.root}").id
+    origin, turn = data.xpos[root].copy(), data.xmat[root].reshape(3, 3).copy()
+
+    def seen(point: np.ndarray) -> np.ndarray:
+        return turn.T @ (point - origin)
+
+    rotors = []
+    for name, spec in parts.element_specs.items():
+        if not isinstance(spec, Propeller):
+            continue
+        joint = model.joint(f"{robot}/{spec.joint}").id
+        actuator = parts.actuators.get(spec.joint)
+        if actuator is None or actuator.kind != "velocity":
+            message = f"joint {spec.joint!r} of propeller {name!r} has no velocity actuator; give it one"
+            raise InputError(Problem(message, key="robot"))
+        curve = tuple(spec.curve) if spec.curve is not None else (0.0, 0.0, float(spec.coefficient or 0.0))
+        fastest = actuator.speed or parts.joints[spec.joint].speed or 1e4
+        largest = curve[0] + curve[1] * fastest + curve[2] * fastest**2
+        largest = min(largest, spec.max_force) if spec.max_force is not None else largest
+        tilt = _tilt_of(parts, spec.joint)
+        tilted = model.joint(f"{robot}/{tilt}").id if tilt else -1
+        rotors.append(
+            Rotor(
+                name=name,
+                joint=spec.joint,
+                sense=1.0 if spec.sense == "ccw" else -1.0,
+                position=seen(data.xanchor[joint]),
+                axis=turn.T @ data.xaxis[joint],
+                curve=(curve[0], curve[1], curve[2]),
+                drag_torque=spec.drag_torque,
+                largest=largest,
+                fastest=fastest,
+                tilt=tilt,
+                tilt_rate=(parts.actuators[tilt].speed or parts.joints[tilt].speed or 100.0) if tilt else 0.0,
+                tilt_axis=turn.T @ data.xaxis[tilted] if tilt else None,
+                tilt_point=seen(data.xanchor[tilted]) if tilt else None,
+            )
+        )
+    if len(rotors) < needed:
+        raise InputError(Problem(f"{robot!r} has {len(rotors)} propellers, this needs {needed}", key="robot"))
+    mass, centre, inertia = _mass_properties(engine, root)
+    inertia = turn.T @ inertia @ turn
+    return Airframe(tuple(rotors), mass, seen(centre), inertia, float(np.linalg.norm(model.opt.gravity)))
+
+
+def _tilt_of(parts, joint: str) -> str:
+    """The joint with a position actuator that carries a rotor's; '' where there is none."""
+    link = parts.model.joints[joint].parent
+    for one in parts.joints.values():
+        if one.child == link and one.name in parts.actuators and parts.actuators[one.name].kind == "position":
+            return one.name
+    return ""
+
+
+def _mass_properties(engine: MultibodyEngine, root: int) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre and inertia (world axes, about the centre) of everything that hangs on a body, as it is now."""
+    model, data = engine.model, engine.data
+    bodies = [b for b in range(model.nbody) if _hangs_on(model, b, root)]
+    mass = float(sum(model.body_mass[b] for b in bodies))
+    centre = sum(model.body_mass[b] * data.xipos[b] for b in bodies) / mass
+    inertia = np.zeros((3, 3))
+    for b in bodies:
+        axes = data.ximat[b].reshape(3, 3)
+        d = data.xipos[b] - centre
+        inertia += axes @ np.diag(model.body_inertia[b]) @ axes.T
+        inertia += model.body_mass[b] * (d @ d * np.eye(3) - np.outer(d, d))
+    return mass, centre, inertia
+
+
+def _hangs_on(model, body: int, root: int) -> bool:
+    while body > 0:
+        if body == root:
+            return True
+        body = model.body_parentid[body]
+    return False

@@ -1,0 +1,110 @@
+"""Full control of a quadrotor whose rotors tilt about y: x, z, roll, pitch and yaw, each on its own.
+
+A rotor with thrust f tilted by τ gives u = f sin τ forwards and w = f cos τ upwards in the body's axes. Its force goes
+through the tilting axis whatever τ is, so with r the point of that axis below the rotor all of
+
+    Fx = Σ u,  Fz = Σ w,  Mx = Σ r_y w,  My = Σ (r_z u − r_x w),  Mz = −Σ r_y u
+
+are linear in the eight numbers u, w. The smallest of them that give the five wanted are the pseudo-inverse's, and
+f = |(u, w)|, τ = atan2(u, w). Nothing gives Fy: to go sideways it rolls.
+
+Tilts turn at half a radian a second, rotors answer within hundredths. So tilts are sent where the solution wants them,
+and thrusts are computed for the tilts that are there: lift, roll and pitch as wanted, forward force and yaw as near as
+they then can be.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, sin
+
+import numpy as np
+
+from botz.control.base import Command
+from botz.control.multicopter import SetpointFlight, attitude_of
+from botz.control.setpoints import Course, turned
+from botz.errors import InputError, Problem
+
+SLOW_WEIGHT = 0.1
+"""Of forward force and yaw where the tilts of the moment cannot give them with all the others."""
+
+STAY = 0.1
+"""Weight of staying at the ideal thrusts. Without it small tilts, which give next to no yaw, would be made to give
+it by enormous differences of thrust."""
+
+
+class TiltQuadrotor(SetpointFlight):
+    def _allocate(self) -> None:
+        airframe = self._airframe
+        for rotor in airframe.rotors:
+            if not rotor.tilt or rotor.tilt_axis is None or abs(abs(rotor.tilt_axis[1]) - 1.0) > 1e-6:
+                message = f"propeller {rotor.name!r} does not hang on a joint that tilts it about y by position"
+                raise InputError(Problem(message, key="robot"))
+        # The point of the tilting axis that the thrust goes through: the rotor's own y, the axis' x and z.
+        points = []
+        for rotor in airframe.rotors:
+            assert rotor.tilt_point is not None
+            points.append([rotor.tilt_point[0], rotor.position[1], rotor.tilt_point[2]] - airframe.centre)
+        self._points = np.array(points)
+        x, y, z = self._points.T
+        one, none = np.ones(len(x)), np.zeros(len(x))
+        forward = np.array([one, none, none, z, -y])
+        upward = np.array([none, one, y, -x, none])
+        self._matrix = np.hstack([forward, upward])
+        if np.linalg.matrix_rank(self._matrix, tol=1e-9) < 5:
+            message = "its rotors cannot give forward force, lift, roll, pitch and yaw at once; they lie on one line"
+            raise InputError(Problem(message, key="robot"))
+        self._inverse = np.linalg.pinv(self._matrix)
+        # A tilt that turns at rate r changes the forward acceleration by g r; a smoothed reference that changes by the
+        # largest acceleration a asks for 2 w a at most.
+        rate = min(rotor.tilt_rate for rotor in airframe.rotors)
+        self._smoothing = airframe.gravity * rate / (2.0 * self._spec.limits.acceleration)
+        # Forces count as they are; moments by a metre's arm, which is their size here too.
+        self._weights = np.array([SLOW_WEIGHT, 1.0, 10.0, 10.0, SLOW_WEIGHT * 10.0])
+
+    def _fly(self, course: Course, position, velocity, present, measured) -> Command:
+        airframe = self._airframe
+        wanted_force = self._wanted_acceleration(course, position, velocity)
+        wanted_force[2] += airframe.gravity
+        yaw = turned(course["yaw"].value)
+        # Sideways in the heading's own frame: what roll must make of the thrust.
+        heading = np.array([[cos(yaw), sin(yaw)], [-sin(yaw), cos(yaw)]])
+        ahead, aside = heading @ wanted_force[:2]
+        if "roll" in course.given:
+            roll = course["roll"].value
+        else:
+            limit = self._spec.limits.lean
+            roll = min(max(atan2(-aside, wanted_force[2]), -limit), limit)
+        wanted = attitude_of(roll, course["pitch"].value, yaw)
+        moment = self._moment(wanted, present, measured["twist"][3:], course["yaw"].rate)
+        # Forward and upward as wanted, by the two forces that the body has; what is aside then follows from roll.
+        along = np.array([cos(yaw), sin(yaw), 0.0])
+        matrix = np.array([[along @ present[:, 0], along @ present[:, 2]], [present[2, 0], present[2, 2]]])
+        force = np.linalg.lstsq(matrix, airframe.mass * np.array([ahead, wanted_force[2]]), rcond=1e-3)[0]
+        return self._commands(np.array([*force, *moment]), measured)
+
+    def _commands(self, wanted: np.ndarray, measured) -> Command:
+        n = len(self._airframe.rotors)
+        shares = self._inverse @ wanted
+        command: dict[str, float] = {}
+        tilts = np.empty(n)
+        for k, rotor in enumerate(self._airframe.rotors):
+            assert rotor.tilt_axis is not None
+            sign = 1.0 if rotor.tilt_axis[1] > 0.0 else -1.0
+            # A rotor that pushes almost nothing has no direction to take.
+            lift = max(shares[n + k], 0.05 * self._airframe.mass * self._airframe.gravity / n)
+            command[f"{rotor.tilt}/position"] = sign * atan2(shares[k], lift)
+            tilts[k] = sign * measured[f"{rotor.tilt}/position"]
+        thrusts = self._thrusts(wanted, tilts, np.hypot(shares[:n], shares[n:]))
+        for rotor, thrust in zip(self._airframe.rotors, thrusts, strict=True):
+            command[rotor.command] = rotor.sense * rotor.speed(float(thrust))
+        return command
+
+    def _thrusts(self, wanted: np.ndarray, tilts: np.ndarray, ideal: np.ndarray) -> np.ndarray:
+        """Thrusts at the tilts that are there: weighted least squares around the ideal ones."""
+        n = len(tilts)
+        directions = np.array([np.sin(tilts), np.cos(tilts)])
+        matrix = self._matrix[:, :n] * directions[0] + self._matrix[:, n:] * directions[1]
+        missing = np.concatenate([self._weights * (wanted - matrix @ ideal), np.zeros(n)])
+        weighted = np.vstack([self._weights[:, None] * matrix, STAY * np.eye(n)])
+        found = ideal + np.linalg.lstsq(weighted, missing, rcond=None)[0]
+        return np.clip(found, 0.0, [rotor.largest for rotor in self._airframe.rotors])

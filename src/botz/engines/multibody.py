@@ -1,0 +1,338 @@
+"""Engine `multibody`: articulated robots on MuJoCo, with compiled force elements between its stages."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from botz.engines import multibody_kernel as kernel
+from botz.engines import multibody_parts, multibody_sensing
+from botz.engines.base import ChannelTable, Engine, EngineState, command_numbers
+from botz.engines.elements import Surroundings
+from botz.errors import BotzError, InputError, Problem, StoppedError
+from botz.physics import wind
+from botz.physics.terrain import GRID
+from botz.scenario.multibody import MultibodyScenario
+from botz.scenario.names import closest
+from botz.scene.height_grid import build_grid
+
+METHODS = {
+    "rk4": kernel.RK4,
+    "euler": kernel.EULER,
+    "implicit": kernel.IMPLICIT,
+    "implicit-fast": kernel.IMPLICIT,
+}
+WARNED = np.zeros(1, dtype=np.int64)
+"""Set by MuJoCo's warnings: after them it goes on with contacts left out or numbers replaced, and a run does not."""
+_last_warning: list[str] = []
+_running: list[MultibodyEngine] = []
+"""The engine that is in compiled code now."""
+
+
+@lru_cache(maxsize=1)
+def library() -> ctypes.CDLL:
+    """MuJoCo's own library, the one that its Python module has loaded."""
+    folder = Path(mujoco.__file__).parent
+    found = sorted(
+        path for pattern in ("libmujoco.so*", "libmujoco*.dylib", "mujoco.dll") for path in folder.glob(pattern)
+    )
+    if not found:
+        raise BotzError(f"MuJoCo's library is not in {folder}; install it anew: pip install --force-reinstall mujoco")
+    loaded = ctypes.CDLL(str(found[0]))
+    # Calls by address bypass the Python module, which turns errors into exceptions. Outside it MuJoCo would write a
+    # file where the user stands; a fatal error cannot return, so it ends the process, whose recorder is another one.
+    for name, callback in (("mju_user_error", _on_error), ("mju_user_warning", _on_warning)):
+        ctypes.c_void_p.in_dll(loaded, name).value = ctypes.cast(callback, ctypes.c_void_p).value
+    return loaded
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_char_p)
+def _on_error(message: bytes) -> None:
+    text = " ".join(message.decode(errors="replace").split())
+    if _running and _running[0].before_abort is not None:
+        _running[0].before_abort()
+    os.write(2, f"botz: MuJoCo stopped: {text}\n".encode())
+    os._exit(70)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_char_p)
+def _on_warning(message: bytes) -> None:
+    _last_warning[:] = [" ".join(message.decode(errors="replace").split())]
+    WARNED[0] = 1
+
+
+def call_addresses() -> np.ndarray:
+    names = kernel.CALLS
+    return np.array([ctypes.cast(getattr(library(), name), ctypes.c_void_p).value for name in names], dtype=np.int64)
+
+
+class MultibodyEngine(Engine):
+    name = "multibody"
+
+    def __init__(self, scenario: MultibodyScenario):
+        self.scenario = scenario
+        self.dt = scenario.time.step_ns * 1e-9
+        self.ground = build_grid(scenario.world.terrain, scenario.seed) if scenario.world.terrain else None
+        self.robots = multibody_parts.robots_of(scenario)
+        self.model = multibody_parts.mujoco_model(scenario, self.robots, self.ground)
+        self.data = mujoco.MjData(self.model)
+        self.tables = multibody_parts.tables_of(scenario, self.robots, self.model)
+        self.channels = ChannelTable(self.tables.channels)
+        self.inputs_table = ChannelTable(self.tables.inputs)
+        self.views = self.tables.views
+        self.notes = tuple(str(note) for robot in self.robots.values() for note in robot.model.notes)
+        self.inputs = np.zeros(self.inputs_table.width)
+        self._start = self._start_state()
+        self.data.qpos[:], self.data.qvel[:] = self._start
+        self._bind_elements()
+        multibody_parts.set_gains(self.model, self.data, self.robots, self.tables.actuators)
+        self._check_step()
+        self.world = self._world()
+        self.physics = self._physics()
+        self.store = self._store()
+        self._arguments = self._loop_arguments()
+        self._own_arrays = [
+            (f"{name}/{element.name}/{key}", array)
+            for name, robot in self.robots.items()
+            for element in robot.elements.values()
+            for key, array in element.arrays.items()
+        ]
+        self._element_starts = [array.copy() for _, array in self._own_arrays]
+        self._noise_of = {number: count for number, _, _, count in multibody_sensing.PARTS.values()}
+        self._filled = np.zeros(1, dtype=np.int64)
+        self._step = 0
+        self._rng = np.random.default_rng(0)
+        self.reset(self._rng)
+
+    # --- building ------------------------------------------------------------------------------------------
+
+    def _start_state(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positions and velocities at the start, MuJoCo's layout."""
+        model = self.model
+        positions, velocities = model.qpos0.copy(), np.zeros(model.nv)
+        for name, robot in self.robots.items():
+            root = model.body(f"{name}/{robot.model.root}")
+            if root.jntnum[0] and model.jnt_type[root.jntadr[0]] == int(mujoco.mjtJoint.mjJNT_FREE):
+                at = model.jnt_dofadr[root.jntadr[0]]
+                velocities[at : at + 3] = robot.spec.velocity
+                velocities[at + 3 : at + 6] = robot.spec.angular_velocity
+            for joint, spec in robot.joints.items():
+                number = model.joint(f"{name}/{joint}").id
+                value = 0.0
+                if spec.kind != "continuous" and spec.lower is not None and spec.upper is not None:
+                    value = min(max(0.0, spec.lower), spec.upper)
+                if robot.model.native is not None:
+                    value = float(model.qpos0[model.jnt_qposadr[number]])
+                value = robot.spec.start.get(joint, value)
+                if (
+                    spec.kind != "continuous"
+                    and spec.lower is not None
+                    and spec.upper is not None
+                    and not (spec.lower <= value <= spec.upper)
+                ):
+                    message = f"{value:g} is outside the range, {spec.lower:g} to {spec.upper:g}"
+                    raise InputError(Problem(message, key=f"robots.{name}.start.{joint}"))
+                positions[model.jnt_qposadr[number]] = value
+                velocities[model.jnt_dofadr[number]] = robot.spec.start_speed.get(joint, 0.0)
+        return positions, velocities
+
+    def _bind_elements(self) -> None:
+        """Elements that need to know more of the world than a frame tells look at it once."""
+        for name, robot in self.robots.items():
+            for element in robot.elements.values():
+                if element.bind is not None:
+                    body = self.model.body(f"{name}/{element.link}").id
+                    element.bind(Surroundings(self.model, self.data, body, self.ground, self.scenario.world.ground))
+
+    def _check_step(self) -> None:
+        """A step must follow the fastest servo; MuJoCo's implicit methods follow any damping."""
+        if self.scenario.world.contact.time_constant < 2.0 * self.dt:
+            least = 2.0 * self.dt
+            message = f"must be at least twice the step, {least:g} s, or contacts bounce without end"
+            raise InputError(Problem(message, key="world.contact.time_constant"))
+        if self.scenario.time.method.startswith("implicit"):
+            return
+        for name, robot in self.robots.items():
+            for joint, spec in robot.actuators.items():
+                if spec.kind == "effort" or spec.proportional is not None:
+                    continue
+                # A critically damped servo of frequency ω has its fastest pole at ω, a speed servo too; Runge-Kutta is
+                # stable to 2.8/ω, Euler to 2/ω.
+                if self.dt * spec.frequency > 2.0:
+                    message = (
+                        f"{spec.frequency:g} rad/s is faster than a step of {self.dt:g} s can follow; "
+                        f"at most {1.0 / self.dt:.4g}, or the method 'implicit'"
+                    )
+                    raise InputError(Problem(message, key=f"robots.{name}.actuators.{joint}.frequency"))
+
+    def _world(self) -> np.ndarray:
+        world = self.scenario.world
+        found = np.zeros(1, kernel.WORLD)
+        found["air_density"] = world.air_density
+        found["has_ground"] = int(world.ground or self.ground is not None)
+        found["method"] = METHODS[self.scenario.time.method]
+        found["dt"] = self.dt
+        found["turbulent"] = int(world.wind.turbulence is not None)
+        return found
+
+    def _physics(self) -> kernel.Physics:
+        model, data = self.model, self.data
+        return kernel.Physics(
+            model=model._address, data=data._address, calls=call_addresses(), qpos=data.qpos, qvel=data.qvel,
+            qacc=data.qacc, warm=data.qacc_warmstart, act=data.act, act_dot=data.act_dot, ctrl=data.ctrl,
+            joint_force=data.qfrc_applied, body_force=data.xfrc_applied, xpos=data.xpos, xquat=data.xquat,
+            xmat=data.xmat, xipos=data.xipos, cvel=data.cvel, subtree_com=data.subtree_com, xaxis=data.xaxis,
+            xanchor=data.xanchor, actuated=data.qfrc_actuator, outer_force=data.cfrc_ext,
+            sensordata=data.sensordata,
+        )  # fmt: skip
+
+    def _store(self) -> kernel.Store:
+        nq, nv, na = self.model.nq, self.model.nv, self.model.na
+        return kernel.Store(
+            qpos=np.zeros(nq), qvel=np.zeros(nv), act=np.zeros(na), velocity=np.zeros((4, nv)),
+            acceleration=np.zeros((4, nv)), activation=np.zeros((4, na)), warm=np.zeros(nv),
+        )  # fmt: skip
+
+    def _loop_arguments(self) -> tuple[Any, ...]:
+        tables, grid = self.tables, np.zeros(1, GRID)
+        heights = np.zeros((2, 2))
+        if self.ground is not None:
+            ground, heights = self.ground, self.ground.heights
+            grid["x_min"], grid["y_min"] = ground.x_min, ground.y_min
+            grid["cells_x"], grid["cells_y"] = 1.0 / ground.dx, 1.0 / ground.dy
+            grid["last_x"], grid["last_y"] = heights.shape[0] - 1, heights.shape[1] - 1
+        else:
+            grid["last_x"] = grid["last_y"] = 1
+        self.air, self._gusts = multibody_parts.wind_of(self.scenario.world.wind)
+        return (
+            tables.robots, tables.joints, tables.actuators, tables.elements, tables.frames, tables.frames.ctypes.data,
+            tables.sensors, self.physics, self.store, self.world, self.air, self._gusts, heights, grid,
+        )  # fmt: skip
+
+    # --- the protocol --------------------------------------------------------------------------------------
+
+    @property
+    def rng(self) -> np.random.Generator:
+        return self._rng
+
+    def reset(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[:], self.data.qvel[:] = self._start
+        self.inputs[:] = 0.0
+        tables = self.tables
+        tables.frames["states"] = 0.0
+        tables.sensors["bias"] = 0.0
+        for (_, array), start in zip(self._own_arrays, self._element_starts, strict=True):
+            array[...] = start
+        self.air["turbulence"] = self.air["intensity"] * rng.standard_normal(3) if self.world[0].turbulent else 0.0
+        actuators = tables.actuators
+        actuators["summed"] = 0.0
+        for one in actuators:
+            # Servos begin where their joints are; speeds begin at those of the start.
+            if one.kind == kernel.POSITION:
+                one.reference = self.data.qpos[one.position]
+            elif one.kind == kernel.VELOCITY:
+                one.reference = self.data.qvel[one.dof]
+            else:
+                one.reference = 0.0
+            if one.kind in (kernel.POSITION, kernel.VELOCITY):
+                self.inputs[one.input] = one.reference
+        self._step = 0
+        self._first_readings()
+
+    def _first_readings(self) -> None:
+        kernel.read_first(*self._arguments, self.inputs, self._noise(-1, 1))
+
+    def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
+        noise = self._noise(step, n)
+        _running[:] = [self]
+        taken, sound = kernel.advance_world(
+            *self._arguments, self.inputs, noise, step, n, record_every, rows, self._filled, WARNED
+        )
+        _running.clear()
+        self._step = step + taken
+        self.data.time = self._step * self.dt
+        if WARNED[0]:
+            raise self._warned(self._step + 1)
+        return bool(sound)
+
+    def rows_filled(self) -> int:
+        return int(self._filled[0])
+
+    def _warned(self, step: int) -> StoppedError:
+        WARNED[0] = 0
+        text = _last_warning[0] if _last_warning else "MuJoCo gave a warning"
+        hint = "raise 'world.memory', or use fewer and simpler shapes" if "memory" in text else self.stability_hint()
+        return StoppedError(f"MuJoCo warned at t = {step * self.dt:.6g} s: {text} {hint}", step=step)
+
+    def _noise(self, step: int, n: int) -> np.ndarray:
+        """Random numbers for the wind and the readings in these steps. They are used in the order of steps, so that
+        cutting a run into other pieces does not change it."""
+        sensors = self.tables.sensors
+        if not sensors.size and not self.world[0].turbulent:
+            return np.zeros(0)
+        readings = (step + n) // sensors["every"] - step // sensors["every"]
+        count = sum(
+            int(times) * self._noise_of[int(kind)] for times, kind in zip(readings, sensors["kind"], strict=True)
+        )
+        return self._rng.standard_normal(count + (3 * n if self.world[0].turbulent else 0))
+
+    def restore(self, state: EngineState) -> None:
+        super().restore(state)
+        # MuJoCo warns of a kind only once; what a state before has seen does not count for this one.
+        for warning in range(int(mujoco.mjtWarning.mjNWARNING)):
+            self.data.warning[warning].number = 0
+        WARNED[0] = 0
+
+    def observe(self, row: np.ndarray) -> None:
+        kernel.observe_world(*self._arguments, self.inputs, self._step, row)
+
+    def state_arrays(self) -> dict[str, np.ndarray]:
+        data, tables = self.data, self.tables
+        found = {
+            "qpos": data.qpos, "qvel": data.qvel, "act": data.act, "warm": data.qacc_warmstart,
+            "reference": tables.actuators["reference"], "summed": tables.actuators["summed"],
+            "states": tables.frames["states"], "bias": tables.sensors["bias"], "last": tables.sensors["last"],
+            "turbulence": self.air["turbulence"], "inputs": self.inputs,
+        }  # fmt: skip
+        return {**found, **dict(self._own_arrays)}
+
+    def rest_inputs(self, robot: str) -> np.ndarray:
+        """Speeds, efforts and voltages 0; positions stay where they are commanded."""
+        values = self.inputs[self.robot_inputs(robot)].copy()
+        for k, channel in enumerate(self.inputs_table.of_robot(robot)):
+            if not channel.name.endswith("/position"):
+                values[k] = 0.0
+        return values
+
+    def resolve_command(self, robot: str, command: Mapping[str, Any]) -> np.ndarray:
+        names = [channel.local_name for channel in self.inputs_table.of_robot(robot)]
+        values = self.inputs[self.robot_inputs(robot)].copy()
+        for name, value in command.items():
+            if name not in names:
+                raise InputError(Problem(f"unknown command {name!r}{closest(name, names)}", key=robot))
+            values[names.index(name)] = command_numbers(value, 1, f"{robot}/{name}")[0]
+        return values
+
+    def wind_at(self, time: float) -> np.ndarray:
+        """Velocity of the air in the world [m/s]."""
+        return np.array(wind.wind_at(self.air[0], self._gusts, time))
+
+    def stability_hint(self) -> str:
+        fastest = max(
+            ((spec.frequency, f"{name}/{joint}") for name, robot in self.robots.items()
+             for joint, spec in robot.actuators.items() if spec.kind != "effort"),
+            default=(0.0, ""),
+        )  # fmt: skip
+        if fastest[0] * self.dt > 0.5:
+            shorter = f"try a step below {0.2 / fastest[0]:.2g} s"
+            return f"the servo of {fastest[1]} is as fast as {fastest[0]:g} rad/s; {shorter}"
+        return "try a shorter step; `botz model check` looks for parts too light for it"

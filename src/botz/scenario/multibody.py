@@ -1,0 +1,181 @@
+"""Multibody robots: the robot and scenario schema of the engine `multibody`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from botz.scenario.elements import AnyElement, Direction
+from botz.scenario.flight import FlightController
+from botz.scenario.links import RunLinks
+from botz.scenario.misfits import Misfits, Path
+from botz.scenario.multibody_world import MultibodyWorld
+from botz.scenario.names import closest
+from botz.scenario.rigid_body import Body, Inertia
+from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings
+from botz.scenario.sensors import AnySensor
+from botz.scenario.shapes import HERE, AnyShape
+from botz.scenario.units import MetresPerSecond, Number, Pose, Quantity, RadiansPerSecond, Seconds
+
+JointValue = Annotated[float, Quantity(None)]
+"""Of a joint: in radians where it turns, in metres where it slides."""
+
+
+class LinkSpec(Body):
+    """A rigid part of a robot."""
+
+    inertia: Annotated[list[Inertia], Field(min_length=3, max_length=6)] | None = None  # type: ignore[assignment]
+    """About the centre of mass, in the link's axes: Ixx, Iyy, Izz, and where they are not 0, Ixy, Ixz, Iyz (the
+    entries of the matrix); null: of the shapes, filled evenly with the mass [kg·m²]."""
+    shapes: list[AnyShape] = Field(default=[], max_length=1000)
+    """What it looks like and touches with."""
+
+
+class JointSpec(Strict):
+    """How a link moves on another one."""
+
+    type: Literal["revolute", "continuous", "prismatic", "fixed"]
+    """revolute: turns within a range; continuous: turns without end; prismatic: slides; fixed: does not move."""
+    parent: str
+    """The link that carries it."""
+    child: str
+    """The link that it moves."""
+    pose: Pose = HERE
+    """Of the child's frame in the parent's, with the joint at 0: x, y, z [m], roll, pitch, yaw [rad]. The axis goes
+    through its origin."""
+    axis: Direction = Field(default=[0.0, 0.0, 1.0])
+    """Direction of the axis in the child's frame."""
+    range: Annotated[list[JointValue], Field(min_length=2, max_length=2)] | None = None
+    """Least and greatest value; null: none [rad, m]."""
+    speed: JointValue | None = Field(default=None, gt=0)
+    """Largest speed that its actuator asks for; null: any [rad/s, m/s]."""
+    effort: JointValue | None = Field(default=None, gt=0)
+    """Largest torque or force of its actuator; null: any [N·m, N]."""
+    damping: JointValue = Field(default=0.0, ge=0)
+    """Viscous friction [N·m·s/rad, N·s/m]."""
+    friction: JointValue = Field(default=0.0, ge=0)
+    """Dry friction [N·m, N]."""
+    armature: JointValue = Field(default=0.0, ge=0)
+    """Inertia of a rotor behind a gear, seen at the joint [kg·m², kg]."""
+
+
+class ActuatorSpec(Strict):
+    """What moves a joint: a servo for its position or speed, or a plain effort."""
+
+    kind: Literal["position", "velocity", "effort"]
+    """What is commanded: `JOINT/position`, `JOINT/speed` or `JOINT/effort`."""
+    frequency: RadiansPerSecond = Field(default=50.0, gt=0, le=1e5)
+    """How fast errors decay: k_p = I ω², k_d = 2 ζ I ω of a position servo, k_p = I ω of a speed servo, I the inertia
+    that the joint moves at the start [rad/s]."""
+    damping_ratio: Number = Field(default=1.0, ge=0, le=100)
+    """ζ of a position servo."""
+    integral_time: Seconds | None = Field(default=None, gt=0, le=1e6)
+    """k_i = k_p / integral_time; null: no integral part [s]."""
+    proportional: JointValue | None = Field(default=None, ge=0)
+    """k_p by hand [effort per error]."""
+    integral: JointValue | None = Field(default=None, ge=0)
+    """k_i by hand [effort per error and second]."""
+    derivative: JointValue | None = Field(default=None, ge=0)
+    """k_d of a position servo by hand [effort per speed]."""
+    effort: JointValue | None = Field(default=None, gt=0)
+    """Largest torque or force; null: the joint's [N·m, N]."""
+    speed: JointValue | None = Field(default=None, gt=0)
+    """Largest speed of a position's reference, and of a speed commanded; null: the joint's [rad/s, m/s]."""
+    lag: Seconds = Field(default=0.0, ge=0, le=100)
+    """Time constant with which the reference follows its command; 0: at once [s]."""
+    lag_down: Seconds | None = Field(default=None, ge=0, le=100)
+    """The same where the command's size falls; null: as `lag` [s]."""
+
+
+class MultibodyRobot(Strict):
+    """A robot file of engine `multibody`: links and joints, from a URDF, SDF or MJCF file or written here, with
+    actuators, force elements and sensors."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["file"]}, {"required": ["links"]}]})
+
+    engine: Literal["multibody"] = "multibody"
+    """The engine that it is made for."""
+    description: str = ""
+    """What it is, for people."""
+    source: str = ""
+    """Where its numbers come from, and which are assumptions."""
+    file: str | None = None
+    """A model file: .urdf, .xacro, .sdf or .xml (MJCF); null: `links` and `joints` are given here."""
+    packages: dict[str, str] = Field(default={})
+    """Folders of packages named by package:// in the file; others are looked for above the file and where ROS has
+    them."""
+    unknown_plugins: Literal["refuse", "ignore"] = "refuse"
+    """Plugins in the file that Botz does not know: an error, or left out and told."""
+    base: Literal["floating", "fixed"] = "floating"
+    """floating: the root link moves freely; fixed: it is part of the world."""
+    links: dict[Name, LinkSpec] = Field(default={}, max_length=1000)
+    """The rigid parts by name."""
+    joints: dict[Name, JointSpec] = Field(default={}, max_length=1000)
+    """How they hang together, by name."""
+    actuators: dict[str, ActuatorSpec] = Field(default={})
+    """By joint; laid over those that the file's transmissions ask for."""
+    elements: dict[Name, AnyElement] = Field(default={}, max_length=1000)
+    """Force elements by name, beside those of the file's plugins."""
+    sensors: dict[Name, AnySensor] = Field(default={}, max_length=1000)
+    """Sensors by name."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> MultibodyRobot:
+        found: list[tuple[Path, str]] = []
+        if self.file is None and not self.links:
+            found.append((("links",), "needs links, or a model file by 'file'"))
+        if self.file is not None:
+            for key in ("links", "joints"):
+                if getattr(self, key):
+                    found.append(((key,), "are those of the model file; give 'file' or these"))
+        for name, joint in self.joints.items():
+            for key in ("parent", "child"):
+                link = getattr(joint, key)
+                if link not in self.links:
+                    found.append((("joints", name, key), f"no link {link!r}{closest(link, self.links)}"))
+        if found:
+            raise Misfits(found)
+        return self
+
+
+class PlacedMultibody(MultibodyRobot):
+    """A robot in a scenario: a robot file by `extends`, changed where the scenario says so, and put somewhere."""
+
+    pose: Pose = HERE
+    """Of the root link: x, y, z [m], roll, pitch, yaw [rad]."""
+    velocity: Annotated[list[MetresPerSecond], Field(min_length=3, max_length=3)] = Field(default=[0.0, 0.0, 0.0])
+    """Of the root link at the start, in the world [m/s]."""
+    angular_velocity: Annotated[list[RadiansPerSecond], Field(min_length=3, max_length=3)] = Field(
+        default=[0.0, 0.0, 0.0]
+    )
+    """Of the root link at the start, in its own axes [rad/s]."""
+    start: dict[str, JointValue] = Field(default={})
+    """Joint positions at the start, by joint; others begin at 0, or at the end of the range that is nearest to it."""
+    start_speed: dict[str, JointValue] = Field(default={})
+    """Joint speeds at the start, by joint; others at rest."""
+
+
+class MultibodyTime(TimeSettings):
+    step: Seconds = Field(default=0.00025, gt=0, le=10)
+    """Integration step [s], a whole number of nanoseconds."""
+    method: Literal["rk4", "euler", "implicit", "implicit-fast"] = "rk4"
+    """rk4: Runge-Kutta of fourth order, which keeps the momentum of spinning rotors; euler: semi-implicit, a third of
+    the work; implicit and implicit-fast: velocities at the end of the step, for stiff joints and long steps."""
+
+
+class MultibodyScenario(ScenarioBase):
+    """Multibody robots: aircraft, arms, legs and wheels on MuJoCo, with force elements."""
+
+    engine: Literal["multibody"]
+    """What moves the robots."""
+    time: MultibodyTime = MultibodyTime()
+    """How time passes."""
+    world: MultibodyWorld = MultibodyWorld()
+    """Ground, obstacles, air and wind."""
+    robots: dict[Name, PlacedMultibody] = Field(min_length=1, max_length=100)
+    """The robots by name: each with `extends` and changes, or with all of its parts."""
+    controllers: dict[Name, FlightController] = Field(default={})
+    """What moves the robots, by name."""
+    links: RunLinks = RunLinks()
+    """How viewers reach the run, with `botz run --serve`."""

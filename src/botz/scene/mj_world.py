@@ -1,0 +1,213 @@
+"""From neutral models and a world to MuJoCo's model.
+
+Names of bodies and joints are `ROBOT/LINK` and `ROBOT/JOINT`. Only what is touched becomes a geom: what is only seen is
+left to viewers, which read the neutral models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from botz.errors import InputError, Problem
+from botz.scenario.multibody_world import Contacts, MultibodyWorld
+from botz.scene.height_grid import HeightGrid
+from botz.scene.robot_model import ModelJoint, ModelShape, RobotModel, transform
+from botz.scene.yaml_model import shape_of
+
+METHODS = {
+    "rk4": mujoco.mjtIntegrator.mjINT_RK4,
+    "euler": mujoco.mjtIntegrator.mjINT_EULER,
+    "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    "implicit-fast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+}
+FAR = 1e9
+"""Where a joint ends that has a limit on the other side only."""
+GROUND = "ground"
+"""Name of the geom of floor or terrain."""
+
+
+@dataclass(frozen=True)
+class PlacedModel:
+    """A model with where it stands and whether it is tied there."""
+
+    model: RobotModel
+    pose: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    fixed: bool = False
+
+
+def quaternion(rotation: np.ndarray) -> np.ndarray:
+    """quat_wxyz of a rotation matrix."""
+    found = np.empty(4)
+    mujoco.mju_mat2Quat(found, np.ascontiguousarray(rotation).ravel())
+    return found
+
+
+def build_spec(
+    world: MultibodyWorld, grid: HeightGrid | None, robots: Mapping[str, PlacedModel], *, step: float, method: str
+) -> mujoco.MjSpec:
+    """The world and everything in it, ready to compile."""
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False
+    spec.option.timestep = step
+    spec.option.integrator = METHODS[method]
+    spec.option.gravity = world.gravity
+    spec.option.magnetic = world.earth.magnetic_field
+    # On a number that is none MuJoCo would start over at t = 0 without a word; the engine looks for itself.
+    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_REFSAFE)
+    if world.memory is not None:
+        spec.memory = world.memory
+    if grid is not None:
+        _add_terrain(spec, grid, world)
+    elif world.ground:
+        geom = spec.worldbody.add_geom(name=GROUND, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])
+        _surface(geom, world.ground_friction, world.contact)
+    for name, shape in world.obstacles.items():
+        _add_geom(spec, spec.worldbody, shape_of(shape, f"world.obstacles.{name}"), f"obstacle/{name}", world.contact)
+    for name, placed in robots.items():
+        if placed.model.native is not None:
+            _attach_native(spec, name, placed)
+        else:
+            _add_robot(spec, name, placed, world.contact)
+    return spec
+
+
+def compile_spec(spec: mujoco.MjSpec, key: str = "") -> mujoco.MjModel:
+    """MuJoCo's own complaints become InputErrors."""
+    try:
+        return spec.compile()
+    except (ValueError, mujoco.FatalError) as error:
+        message = " ".join(str(error).split())
+        raise InputError(Problem(f"MuJoCo refuses the model: {message}", key=key)) from None
+
+
+def compile_model(model: RobotModel, *, fixed: bool = False) -> mujoco.MjModel:
+    """A robot alone, without ground: for checks and comparisons of models."""
+    world = MultibodyWorld(ground=False)
+    placed = {"robot": PlacedModel(model, fixed=fixed or model.fixed_base)}
+    return compile_spec(build_spec(world, None, placed, step=0.001, method="euler"))
+
+
+def _add_terrain(spec: mujoco.MjSpec, grid: HeightGrid, world: MultibodyWorld) -> None:
+    low, high = float(grid.heights.min()), float(grid.heights.max())
+    rise = max(high - low, 1e-6)
+    # Rows run along y and columns along x; heights are counted from 0 to 1 of the rise.
+    data = ((grid.heights - low) / rise).T
+    half = [(grid.x_max - grid.x_min) / 2, (grid.y_max - grid.y_min) / 2, rise, max(1.0, rise)]
+    spec.add_hfield(
+        name=GROUND, nrow=data.shape[0], ncol=data.shape[1], size=half, userdata=np.ascontiguousarray(data).ravel()
+    )
+    middle = [(grid.x_max + grid.x_min) / 2, (grid.y_max + grid.y_min) / 2, low]
+    geom = spec.worldbody.add_geom(name=GROUND, type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname=GROUND, pos=middle)
+    _surface(geom, world.ground_friction, world.contact)
+
+
+def _surface(geom: Any, friction: float, contact: Contacts) -> None:
+    geom.friction = [friction, 0.005, 0.0001]
+    geom.solref = [contact.time_constant, contact.damping_ratio]
+
+
+def _add_robot(spec: mujoco.MjSpec, name: str, placed: PlacedModel, contact: Contacts) -> None:
+    model = placed.model
+    root = model.root
+    pose = transform(*placed.pose)
+    bodies = {root: _add_body(spec, spec.worldbody, name, model, root, pose, contact)}
+    if not placed.fixed:
+        bodies[root].add_freejoint(name=f"{name}/")
+    waiting = [root]
+    while waiting:
+        link = waiting.pop()
+        for joint in model.children(link):
+            body = _add_body(spec, bodies[link], name, model, joint.child, joint.pose, contact)
+            _add_joint(body, name, joint)
+            bodies[joint.child] = body
+            waiting.append(joint.child)
+
+
+def _add_body(spec, parent, name: str, model: RobotModel, link: str, pose: np.ndarray, contact: Contacts) -> Any:
+    body = parent.add_body(name=f"{name}/{link}", pos=pose[:3, 3], quat=quaternion(pose[:3, :3]))
+    inertial = model.links[link].inertial
+    # Mass comes from the inertial alone, never from geoms.
+    body.explicitinertial = True
+    if inertial is not None:
+        body.mass = inertial.mass
+        body.ipos = inertial.centre
+        tensor = inertial.inertia
+        body.fullinertia = [*np.diag(tensor), tensor[0, 1], tensor[0, 2], tensor[1, 2]]
+    for k, shape in enumerate(model.links[link].shapes):
+        if shape.collision:
+            _add_geom(spec, body, shape, f"{name}/{link}/{k}", contact)
+    return body
+
+
+def _add_joint(body: Any, name: str, joint: ModelJoint) -> None:
+    if joint.kind == "fixed":
+        return
+    turns = joint.kind != "prismatic"
+    added = body.add_joint(
+        name=f"{name}/{joint.name}",
+        type=mujoco.mjtJoint.mjJNT_HINGE if turns else mujoco.mjtJoint.mjJNT_SLIDE,
+        axis=joint.axis,
+        armature=joint.armature,
+        frictionloss=joint.friction,
+    )
+    # Polynomials of speed and deflection; only their linear parts are used.
+    added.damping = [joint.damping, 0.0, 0.0]
+    added.stiffness = [joint.stiffness, 0.0, 0.0]
+    added.springref = joint.rest
+    if joint.kind != "continuous" and (joint.lower is not None or joint.upper is not None):
+        added.limited = mujoco.mjtLimited.mjLIMITED_TRUE
+        added.range = [-FAR if joint.lower is None else joint.lower, FAR if joint.upper is None else joint.upper]
+
+
+def _add_geom(spec: mujoco.MjSpec, body: Any, shape: ModelShape, name: str, contact: Contacts) -> None:
+    geom = body.add_geom(name=name, pos=shape.pose[:3, 3], quat=quaternion(shape.pose[:3, :3]))
+    _surface(geom, shape.friction, contact)
+    match shape.kind:
+        case "box":
+            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_BOX, np.asarray(shape.size) / 2
+        case "sphere":
+            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_SPHERE, [shape.size[0], 0, 0]
+        case "cylinder":
+            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_CYLINDER, [shape.size[0], shape.size[1] / 2, 0]
+        case "capsule":
+            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_CAPSULE, [shape.size[0], shape.size[1] / 2, 0]
+        case "ellipsoid":
+            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_ELLIPSOID, shape.size
+        case "plane":
+            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_PLANE, [0.0, 0.0, 1.0]
+        case "mesh":
+            geom.type, geom.meshname = mujoco.mjtGeom.mjGEOM_MESH, _add_mesh(spec, shape)
+        case _:
+            raise ValueError(f"no shape {shape.kind!r}")
+
+
+def _add_mesh(spec: mujoco.MjSpec, shape: ModelShape) -> str:
+    """The mesh of a shape; one for all that have the same file and scale. Read by our own reader, so that every format
+    is the same for MuJoCo, mass properties and viewers."""
+    from botz.scene.mesh import load_mesh
+
+    name = f"{shape.file}*{shape.scale}"
+    if spec.mesh(name) is None:
+        assert shape.file is not None
+        mesh = load_mesh(shape.file, shape.scale)
+        vertices = np.asarray(mesh.vertices, dtype=np.float32).ravel()
+        faces = np.asarray(mesh.faces, dtype=np.int32).ravel()
+        spec.add_mesh(name=name, uservert=vertices, userface=faces, inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
+    return name
+
+
+def _attach_native(spec: mujoco.MjSpec, name: str, placed: PlacedModel) -> None:
+    """An MJCF robot as it is, with all that only MJCF can say; its world's geoms come along."""
+    pose = transform(*placed.pose)
+    frame = spec.worldbody.add_frame(pos=pose[:3, 3], quat=quaternion(pose[:3, :3]))
+    child = placed.model.native.copy()
+    # One world has one time step and one gravity: the scenario's.
+    for option in (one for one in dir(spec.option) if not one.startswith("_")):
+        setattr(child.option, option, getattr(spec.option, option))
+    spec.attach(child, frame=frame, prefix=f"{name}/")

@@ -1,0 +1,230 @@
+"""What breaks simulations of a model: masses that no body has, units that were mixed up, steps that are too long."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+
+from botz.errors import InputError
+from botz.scenario.elements import DcMotorElement, LugreElement, Propeller
+from botz.scene.model_bounds import Bounds, around, shape_bounds
+from botz.scene.model_tree import moving_groups, rigid_groups, wrong_inertia
+from botz.scene.robot_model import NOWHERE, Place, RobotModel
+
+LARGEST_MESH = 50.0
+"""Larger parts are rarer than meshes in millimetres [m]."""
+MASS_RATIO = 1000.0
+TOO_LARGE, TOO_SMALL, FAR_TOO_SMALL = 100.0, 1e-2, 1e-4
+"""Of an inertia, against a solid of the same mass that fills the shapes' box. Above 3 no mass inside the box can be;
+mixed-up millimetres are 10⁶ off."""
+TURN_PER_STEP = 0.3
+"""Above this angle a step [rad] Runge-Kutta begins to lose the spin's angular momentum: on Lophorina with free arms
+0.01 % in 10 s at 0.3 rad, 0.1 % at 0.5 rad, 1 % at 0.8 rad."""
+RK4_DECAY, RK4_SWING = 2.785, 2.828
+"""Where Runge-Kutta of fourth order becomes unstable: h d / I of a damper, h √(k / I) of a spring."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    severity: Literal["error", "warning"]
+    """error: the run would fail or mean nothing; warning: look at it."""
+    place: str
+    """The part, as `link arm`."""
+    message: str
+    """What is wrong and what to do."""
+    where: Place = NOWHERE
+    """File and line."""
+
+
+def check_model(model: RobotModel, step: float | None = None) -> list[Finding]:
+    """All that is found, errors first. With a step [s] also whether it is short enough for the lightest parts."""
+    found = [*_inertias(model), *_sizes(model), *_mass_ratios(model), *_names(model)]
+    if step is not None:
+        found += _spins(model, step)
+        if not any(one.severity == "error" for one in found):
+            found += _light_joints(model, step)
+    return sorted(found, key=lambda one: one.severity != "error")
+
+
+# --- masses ----------------------------------------------------------------------------------------------------------
+
+
+def _inertias(model: RobotModel) -> Iterator[Finding]:
+    moving = {link for group in moving_groups(model) for link in group}
+    for group in moving_groups(model):
+        if all(model.links[link].inertial is None for link in group):
+            link = model.links[group[0]]
+            message = "moves, but has no mass; give it mass and inertia, or fix its joint"
+            yield Finding("error", f"link {link.name}", message, link.place)
+    for name, link in model.links.items():
+        if link.inertial is not None and (complaint := wrong_inertia(link.inertial)):
+            severity: Literal["error", "warning"] = "error" if name in moving else "warning"
+            where = link.inertial.place if link.inertial.place.line is not None else link.place
+            yield Finding(severity, f"link {name}", complaint, where)
+
+
+def _mass_ratios(model: RobotModel) -> Iterator[Finding]:
+    """Across a joint that moves: a solver loses the light part's digits in the heavy one's."""
+    group_of = {link: k for k, group in enumerate(rigid_groups(model)) for link in group}
+    masses = [_mass(model, group) for group in rigid_groups(model)]
+    for joint in model.joints.values():
+        if joint.kind == "fixed" or joint.parent not in group_of:
+            continue
+        parent, child = masses[group_of[joint.parent]], masses[group_of[joint.child]]
+        if min(parent, child) > 0.0 and max(parent, child) > MASS_RATIO * min(parent, child):
+            message = (
+                f"joins {parent:.3g} kg and {child:.3g} kg, a ratio of {max(parent, child) / min(parent, child):.0f}"
+            )
+            hint = f"above {MASS_RATIO:g} contacts and servos become stiff: make small parts one with larger ones"
+            yield Finding("warning", f"joint {joint.name}", f"{message}; {hint}, or shorten the step", joint.place)
+
+
+def _mass(model: RobotModel, group: list[str]) -> float:
+    return sum(body.mass for link in group if (body := model.links[link].inertial) is not None)
+
+
+# --- sizes -----------------------------------------------------------------------------------------------------------
+
+
+def _sizes(model: RobotModel) -> Iterator[Finding]:
+    for name, link in model.links.items():
+        try:
+            boxes = [(shape, shape_bounds(shape)) for shape in link.shapes]
+            for shape, bounds in boxes:
+                if shape.kind == "mesh" and bounds is not None and bounds.size.max() > LARGEST_MESH:
+                    message = f"mesh {_file(shape.file)} is {bounds.size.max():.4g} m large"
+                    hint = "if it is in millimetres, give it the scale 0.001 0.001 0.001"
+                    yield Finding("warning", f"link {name}", f"{message}; {hint}", shape.place)
+            body = link.inertial
+            if body is None or not link.shapes or wrong_inertia(body):
+                continue
+            # What is seen is the part itself; what touches is often a coarse box around several.
+            seen = around(box for shape, box in boxes if shape.visual) or around(box for _, box in boxes)
+            if seen is not None:
+                yield from _against_box(f"link {name}", body.inertia, body.mass, seen, body.place)
+            whole = around(box for _, box in boxes)
+            if whole is not None and not whole.holds(body.centre, 0.05):
+                place = " ".join(f"{value:.4g}" for value in body.centre)
+                message = f"the centre of mass ({place}) lies outside of the shapes, which reach from {whole}"
+                yield Finding("warning", f"link {name}", f"{message}; look at units and origins", body.place)
+        except InputError as error:
+            for problem in error.problems:
+                yield Finding("error", f"link {name}", problem.message, Place(problem.file, problem.line))
+
+
+def _against_box(place: str, inertia: np.ndarray, mass: float, bounds: Bounds, where: Place) -> Iterator[Finding]:
+    # A solid box of edges a, b, c: trace I = m (a² + b² + c²) / 6.
+    solid = mass * float(bounds.size @ bounds.size) / 6
+    ratio = float(np.trace(inertia)) / solid if solid > 0.0 else 1.0
+    if TOO_SMALL <= ratio <= TOO_LARGE:
+        return
+    words = f"the inertia is {ratio:.3g} times that of a solid of {mass:.3g} kg that fills its shapes ({bounds.edges})"
+    if ratio > TOO_LARGE:
+        hint = "the tensor is for millimetres or grams, or of density 1; divide it, or the mesh needs another scale"
+        yield Finding("error", place, f"{words}; {hint} (`botz mesh` gives the right one)", where)
+    else:
+        hint = "the mesh is in millimetres, so scale it by 0.001; or the tensor is too small"
+        severity: Literal["error", "warning"] = "error" if ratio < FAR_TOO_SMALL else "warning"
+        yield Finding(severity, place, f"{words}; {hint} (`botz mesh` gives the right one)", where)
+
+
+def _file(path: object) -> str:
+    return getattr(path, "name", str(path))
+
+
+# --- steps -----------------------------------------------------------------------------------------------------------
+
+
+def _spins(model: RobotModel, step: float) -> Iterator[Finding]:
+    """Propellers, at the greatest speed that has a use: the actuator's, or √(f_max / K)."""
+    for name, element in model.elements.items():
+        joint = model.joints.get(element.joint) if isinstance(element, Propeller) else None
+        if joint is None or not isinstance(element, Propeller):
+            continue
+        actuator = model.actuators.get(joint.name)
+        speeds = [joint.speed, actuator.speed if actuator is not None else None]
+        if element.max_force is not None and element.coefficient:
+            speeds.append(sqrt(element.max_force / element.coefficient))
+        known = [speed for speed in speeds if speed is not None]
+        if known and min(known) * step > TURN_PER_STEP:
+            message = f"turns {min(known) * step:.2g} rad in a step of {step:g} s at {min(known):.4g} rad/s"
+            hint = f"above {TURN_PER_STEP:g} rad its angular momentum drifts; take steps up to"
+            best = f"{TURN_PER_STEP / min(known):.2g} s"
+            yield Finding("warning", f"element {name}", f"{message}; {hint} {best}", joint.place)
+
+
+def _light_joints(model: RobotModel, step: float) -> Iterator[Finding]:
+    """Springs and dampers on light parts: h d / I and h √(k / I), with I = 1 / (M⁻¹)_jj, what a torque at the joint
+    feels. Servos are no danger to light parts: their gains are made from I."""
+    try:
+        inertias = felt_inertias(model)
+    except InputError as error:
+        yield Finding("error", f"model {model.name}", str(error), Place(model.file))
+        return
+    for name, inertia in inertias.items():
+        joint = model.joints[name]
+        damping, stiffness = joint.damping, joint.stiffness
+        for element in model.elements.values():
+            if isinstance(element, DcMotorElement) and element.joint == name:
+                # Back-emf brakes: d = k_t k_e n² / R, with k_e = 1 / speed constant.
+                emf = element.torque_constant if element.speed_constant is None else 1 / element.speed_constant
+                damping += element.torque_constant * emf * element.gear_ratio**2 / element.resistance
+            elif isinstance(element, LugreElement) and element.joint == name:
+                damping += element.damping + element.viscous
+                stiffness += element.stiffness
+        for value, limit, what, law in (
+            (step * damping / inertia, RK4_DECAY, f"damping {damping:.3g}", "h d / I"),
+            (step * sqrt(stiffness / inertia), RK4_SWING, f"stiffness {stiffness:.3g}", "h √(k / I)"),
+        ):
+            if value > limit / 2:
+                unit = "kg" if joint.kind == "prismatic" else "kg·m²"
+                message = f"moves {inertia:.3g} {unit} with {what}: {law} is {value:.3g} at a step of {step:g} s"
+                best = f"{step * limit / 4 / value:.2g} s"
+                hint = f"Runge-Kutta is unstable above {limit:g}; take steps up to {best}"
+                severity: Literal["error", "warning"] = "error" if value > limit else "warning"
+                yield Finding(severity, f"joint {name}", f"{message}; {hint}, or method: implicit", joint.place)
+
+
+def felt_inertias(model: RobotModel) -> dict[str, float]:
+    """What a torque or force at each joint that moves feels at the start: 1 / (M⁻¹)_jj [kg·m², kg]."""
+    import mujoco
+
+    from botz.scene.mj_world import compile_model
+
+    # Shapes play no part in it, and meshes take long to read.
+    bare = {name: replace(link, shapes=()) for name, link in model.links.items()}
+    compiled = compile_model(model if model.native is not None else replace(model, links=bare))
+    data = mujoco.MjData(compiled)
+    mujoco.mj_forward(compiled, data)
+    inverse = np.eye(compiled.nv)
+    if compiled.nv:
+        mujoco.mj_solveM(compiled, data, inverse, np.eye(compiled.nv))
+    found = {}
+    for name, joint in model.joints.items():
+        if joint.kind != "fixed":
+            number = int(compiled.jnt_dofadr[mujoco.mj_name2id(compiled, mujoco.mjtObj.mjOBJ_JOINT, f"robot/{name}")])
+            found[name] = float(1 / inverse[number, number])
+    return found
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def _names(model: RobotModel) -> Iterator[Finding]:
+    """Joints, elements and sensors share the names of channels; links and joints are told apart by more than case."""
+    moving = [joint.name for joint in model.joints.values() if joint.kind != "fixed"]
+    for name, count in Counter([*moving, *model.elements, *model.sensors]).items():
+        if count > 1:
+            message = "is the name of several of joint, element and sensor, whose channels would clash; rename one"
+            yield Finding("error", f"name {name}", message, Place(model.file))
+    for what, names in (("link", list(model.links)), ("joint", list(model.joints))):
+        for lower, count in Counter(name.lower() for name in names).items():
+            if count > 1:
+                alike = ", ".join(name for name in names if name.lower() == lower)
+                message = f"{what}s {alike} differ in upper and lower case only; rename all but one"
+                yield Finding("warning", f"name {lower}", message, Place(model.file))

@@ -1,0 +1,83 @@
+"""Robot models from files and into files, by their endings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from botz.errors import InputError, Problem
+from botz.scene.robot_model import RobotModel
+from botz.scene.xml_tree import read_xml
+
+ENDINGS = {".urdf": "urdf", ".xacro": "urdf", ".sdf": "sdf", ".world": "sdf"}
+"""Of files to read; what an .xml holds, its first element tells."""
+ROOTS = {"robot": "urdf", "mujoco": "mjcf", "sdf": "sdf"}
+WRITTEN = {".urdf": "urdf", ".sdf": "sdf", ".xml": "mjcf"}
+CHOICES = ".urdf, .xacro, .sdf, .world or .xml (MJCF)"
+
+
+def load_model(file: Path, packages: Mapping[str, str] | None = None, *, check_inertia: bool = True) -> RobotModel:
+    """The model of a file; raises InputError with all problems.
+
+    `packages` are folders by the names of package:// references. Without `check_inertia` links are read as they are,
+    for tools that report or fill what is missing.
+    """
+    file = Path(file)
+    # Readers are large, MuJoCo's more so: only the one that is needed is loaded.
+    match _format(file):
+        case "urdf":
+            from botz.scene.urdf_reader import read_urdf
+
+            return read_urdf(file, packages, check_inertia=check_inertia)
+        case "sdf":
+            from botz.scene.sdf_reader import read_sdf
+
+            return read_sdf(file, packages, check_inertia=check_inertia)
+        case _:
+            from botz.scene.mjcf_reader import read_mjcf
+
+            return read_mjcf(file)
+
+
+def _format(file: Path) -> str:
+    ending = file.suffix.lower()
+    if ending == ".xml":
+        root = read_xml(file)
+        if root.tag not in ROOTS:
+            message = f"begins with <{root.tag}>; a model file begins with <robot>, <sdf> or <mujoco>"
+            raise InputError(root.problem(message))
+        return ROOTS[root.tag]
+    if ending not in ENDINGS:
+        said = f"the ending {ending!r}" if ending else "no ending"
+        raise InputError(Problem(f"has {said}; a model file ends in {CHOICES}", file=file))
+    return ENDINGS[ending]
+
+
+def save_model(model: RobotModel, path: Path) -> list[Problem]:
+    """Write the model in the format of the path's ending, its meshes beside it; gives what the format could not hold.
+
+    Raises InputError where the model cannot be said in links and joints, or the file cannot be written.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in WRITTEN:
+        raise InputError(Problem(f"has the ending {ending!r}; models are written as .urdf, .sdf or .xml", file=path))
+    if model.native is not None:
+        from botz.scene.mjcf_reader import convertible
+
+        model = convertible(model)
+    return list(_writer(WRITTEN[ending])(model, path) or [])
+
+
+def _writer(form: str) -> Callable[[RobotModel, Path], list[Problem] | None]:
+    if form == "urdf":
+        from botz.scene.urdf_writer import write_urdf
+
+        return write_urdf
+    if form == "sdf":
+        from botz.scene.sdf_writer import write_sdf
+
+        return write_sdf
+    from botz.scene.mjcf_writer import write_mjcf
+
+    return write_mjcf
