@@ -22,13 +22,32 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from botz.control.capability import capability_of
+from botz.engines import aero_elements, joint_elements, multibody_rows, multibody_sensing
 from botz.engines.arm_rows import channels_of as arm_channels_of
 from botz.engines.base import Channel
 from botz.engines.soccer_rows import channels_of as soccer_channels_of
 from botz.engines.vehicle_rows import channels_of as vehicle_channels_of
 from botz.engines.wheeled_robot import WheeledRobotModel
 from botz.links.league_messages import PACKAGES
-from botz.scenario import arm, arm_motion, arm_world, kinematics, library, links, schema, soccer, terrain, tyre, vehicle
+from botz.scenario import (
+    arm,
+    arm_motion,
+    arm_world,
+    elements,
+    flight,
+    kinematics,
+    library,
+    links,
+    multibody,
+    multibody_world,
+    schema,
+    sensors,
+    shapes,
+    soccer,
+    terrain,
+    tyre,
+    vehicle,
+)
 from botz.scenario.load import load, load_robot
 from botz.scene.soccer_camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS
 
@@ -39,8 +58,15 @@ ROBOT_PAGE = ROOT / "docs" / "wheeled-robots.md"
 VEHICLE_PAGE = ROOT / "docs" / "vehicles.md"
 SOCCER_PAGE = ROOT / "docs" / "soccer.md"
 ARM_PAGE = ROOT / "docs" / "arms.md"
+MULTIBODY_PAGE = ROOT / "docs" / "multibody.md"
 README = ROOT / "README.md"
-BENCH_PAGES = {"kinematics": README, "vehicle": VEHICLE_PAGE, "soccer": SOCCER_PAGE, "arm": ARM_PAGE}
+BENCH_PAGES = {
+    "kinematics": README,
+    "vehicle": VEHICLE_PAGE,
+    "soccer": SOCCER_PAGE,
+    "arm": ARM_PAGE,
+    "multibody": MULTIBODY_PAGE,
+}
 """Where the numbers of each benchmark stand."""
 
 END = "<!-- end of table -->"
@@ -144,6 +170,31 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (CONTROLLER_PAGE, "program", arm_motion.ProgramController),
     (CONTROLLER_PAGE, "teleoperation", arm_motion.TeleoperationController),
     (CONTROLLER_PAGE, "master", arm_motion.MasterScript),
+    (MULTIBODY_PAGE, "placed", multibody.PlacedMultibody),
+    (MULTIBODY_PAGE, "link", multibody.LinkSpec),
+    (MULTIBODY_PAGE, "actuator", multibody.ActuatorSpec),
+    (MULTIBODY_PAGE, "propeller", elements.Propeller),
+    (MULTIBODY_PAGE, "lift-drag", elements.LiftDrag),
+    (MULTIBODY_PAGE, "dc-motor", elements.DcMotorElement),
+    (MULTIBODY_PAGE, "lugre", elements.LugreElement),
+    (MULTIBODY_PAGE, "vehicle-wheels", elements.VehicleWheels),
+    (MULTIBODY_PAGE, "user", elements.UserElement),
+    (MULTIBODY_PAGE, "time", multibody.MultibodyTime),
+    (MULTIBODY_PAGE, "world", multibody_world.MultibodyWorld),
+    (MULTIBODY_PAGE, "wind", multibody_world.Wind),
+    (MULTIBODY_PAGE, "gust", multibody_world.Gust),
+    (MULTIBODY_PAGE, "turbulence", multibody_world.Turbulence),
+    (MULTIBODY_PAGE, "earth", multibody_world.Earth),
+    (MULTIBODY_PAGE, "contact", multibody_world.Contacts),
+    (CONTROLLER_PAGE, "hover", flight.HoverController),
+    (CONTROLLER_PAGE, "hover gains", flight.PidGains),
+    (CONTROLLER_PAGE, "manoeuvre", flight.Manoeuvre),
+    (CONTROLLER_PAGE, "multicopter", flight.MulticopterController),
+    (CONTROLLER_PAGE, "setpoint", flight.Setpoint),
+    (CONTROLLER_PAGE, "flight gains", flight.AxisGains),
+    (CONTROLLER_PAGE, "flight limits", flight.FlightLimits),
+    (CONTROLLER_PAGE, "fixed-wing", flight.FixedWingController),
+    (CONTROLLER_PAGE, "wing gains", flight.WingGains),
 ]
 SAID_ONCE = {
     kinematics.WheelBase: ("position", "radius", "width", "encoder", "slip"),
@@ -155,6 +206,7 @@ SAID_ONCE = {
     arm_motion.CartesianMove: tuple(arm_motion.CartesianMove.model_fields),
     arm_world.ArmObject: tuple(arm_world.Box.model_fields),
     links.TeleoperationLink: tuple(arm_motion.Teleoperation.model_fields),
+    multibody.PlacedMultibody: tuple(multibody.MultibodyRobot.model_fields),
 }
 """Keys that every wheel, controller, terrain, vehicle, soccer robot, arm, move or box has; a page says them once."""
 
@@ -176,6 +228,13 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield ARM_PAGE, "line", keys_table(arm_motion.LineMove, ("type",))
     yield ARM_PAGE, "channels", arm_channels_table()
     yield ARM_PAGE, "table 3.1", parameters_table("titan4")
+    yield MULTIBODY_PAGE, "robot", keys_table(multibody.MultibodyRobot, ())
+    yield MULTIBODY_PAGE, "joint", keys_table(multibody.JointSpec, ())
+    yield MULTIBODY_PAGE, "shape", keys_table(shapes.Shape, ())
+    yield MULTIBODY_PAGE, "shapes", kinds_table(shapes.AnyShape, shapes.Shape)
+    yield MULTIBODY_PAGE, "sensor", keys_table(sensors.Sensor, ())
+    yield MULTIBODY_PAGE, "sensors", kinds_table(sensors.AnySensor, sensors.Sensor)
+    yield MULTIBODY_PAGE, "channels", multibody_channels_table()
     for page, name, model in KEYS:
         left_out = tuple(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys)
         yield page, name, keys_table(model, left_out if has_kinds(model) else ("type", *left_out))
@@ -188,12 +247,36 @@ def has_kinds(model: type[BaseModel]) -> bool:
 
 
 def keys_table(model: type[BaseModel], left_out: tuple[str, ...]) -> str:
-    rows = [
-        [f"`{name}`", "needed" if field.is_required() else shown_default(field), one_line(field.description)]
-        for name, field in model.model_fields.items()
-        if name not in left_out
-    ]
+    """Keys without a description of their own share that of the next one which has one."""
+    rows, waiting = [], []
+    for name, field in model.model_fields.items():
+        if name in left_out:
+            continue
+        waiting.append(f"`{name}`")
+        if field.description:
+            shown = "needed" if field.is_required() else shown_default(field)
+            rows.append([", ".join(waiting), shown, one_line(field.description)])
+            waiting = []
     return markdown(["key", "default", "meaning"], rows)
+
+
+def kinds_table(kinds: Any, base: type[BaseModel]) -> str:
+    """Keys of several kinds of one thing, beyond those that they share; or whose defaults differ."""
+    rows = []
+    for model in get_args(get_args(kinds)[0]):
+        kind = get_args(model.model_fields["type"].annotation)[0]
+        own = {
+            name: field
+            for name, field in model.model_fields.items()
+            if name != "type" and (name not in base.model_fields or field.default != base.model_fields[name].default)
+        }
+        cells = [
+            [f"`{name}`", "needed" if field.is_required() else shown_default(field), one_line(field.description)]
+            for name, field in own.items()
+        ]
+        shown = [f"`{kind}`", *[""] * (len(cells) - 1)]
+        rows += [[first, *rest] for first, rest in zip(shown, cells or [["", "", "nothing more"]], strict=False)]
+    return markdown(["type", "key", "default", "meaning"], rows)
 
 
 def shown_default(field: Any) -> str:
@@ -280,6 +363,24 @@ def arm_channels_table() -> str:
         shown = replace(channel, components=("one a joint",)) if channel.components == joints else channel
         found.append((shown, "/".join([{robot: "ARM", thing: "OBJECT"}[actor], *rest])))
     return channels_table(found)
+
+
+def multibody_channels_table() -> str:
+    """Channels of a robot, of one of its joints, and of elements and sensors of each kind that is built in."""
+    found = [*multibody_rows.root_channels("ROBOT"), *multibody_rows.joint_channels("ROBOT/JOINT", turns=True)]
+    found.append(Channel("ROBOT/ELEMENT/force", "N", "on its link, in the world's axes", ("x", "y", "z")))
+    for name, kind in (
+        ("PROPELLER", aero_elements.PROPELLER),
+        ("SURFACE", aero_elements.SURFACE),
+        ("MOTOR", joint_elements.DC_MOTOR),
+        ("FRICTION", joint_elements.JOINT_FRICTION),
+    ):
+        found += [Channel(f"ROBOT/{name}/{one.name}", one.unit, one.description) for one in kind.reports]
+    for model in get_args(get_args(sensors.AnySensor)[0]):
+        kind = get_args(model.model_fields["type"].annotation)[0]
+        sensor = model.model_validate({"type": kind, "link": "body"})
+        found += multibody_sensing.channels_of(f"ROBOT/{kind.upper()}", sensor)
+    return channels_table([(channel, channel.name) for channel in found])
 
 
 def parameters_table(name: str) -> str:

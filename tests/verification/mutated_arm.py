@@ -244,8 +244,8 @@ MUTATIONS = (
         ("standing_still",),
     ),
     Mutation(
-        "pads that are not as stiff as corners", CONTACTS, "press_tool",
-        "radius, share = 0.0, PAD_SHARE", "radius, share = 0.0, 1.0",
+        "pads that are not as stiff as corners", UNITS, "touch_blocks",
+        "jaw, 0.0, PAD_SHARE)", "jaw, 0.0, 1.0)",
         ("pads_at_rest",),
     ),
     Mutation(

@@ -78,6 +78,8 @@ class MultibodyEngine(Engine):
 
     def __init__(self, scenario: MultibodyScenario):
         self.scenario = scenario
+        library()  # before the first call into MuJoCo, whose warnings would otherwise go to a file of its own
+        WARNED[0] = 0
         self.dt = scenario.time.step_ns * 1e-9
         self.ground = build_grid(scenario.world.terrain, scenario.seed) if scenario.world.terrain else None
         self.robots = multibody_parts.robots_of(scenario)
@@ -110,6 +112,10 @@ class MultibodyEngine(Engine):
         self._step = 0
         self._rng = np.random.default_rng(0)
         self.reset(self._rng)
+        if WARNED[0]:
+            WARNED[0] = 0
+            key = "world.memory" if "memory" in _last_warning[0] else "robots"
+            raise InputError(Problem(f"MuJoCo warns of the world as it starts: {_last_warning[0]}", key=key))
 
     # --- building ------------------------------------------------------------------------------------------
 
@@ -184,20 +190,26 @@ class MultibodyEngine(Engine):
 
     def _physics(self) -> kernel.Physics:
         model, data = self.model, self.data
+        free, ball = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+        turning = [
+            int(at) + (3 if kind == free else 0)
+            for at, kind in zip(model.jnt_dofadr, model.jnt_type, strict=True)
+            if kind in (free, ball)
+        ]
         return kernel.Physics(
             model=model._address, data=data._address, calls=call_addresses(), qpos=data.qpos, qvel=data.qvel,
             qacc=data.qacc, warm=data.qacc_warmstart, act=data.act, act_dot=data.act_dot, ctrl=data.ctrl,
             joint_force=data.qfrc_applied, body_force=data.xfrc_applied, xpos=data.xpos, xquat=data.xquat,
             xmat=data.xmat, xipos=data.xipos, cvel=data.cvel, subtree_com=data.subtree_com, xaxis=data.xaxis,
             xanchor=data.xanchor, actuated=data.qfrc_actuator, outer_force=data.cfrc_ext,
-            sensordata=data.sensordata,
+            sensordata=data.sensordata, turning=np.array(turning, dtype=np.int64),
         )  # fmt: skip
 
     def _store(self) -> kernel.Store:
         nq, nv, na = self.model.nq, self.model.nv, self.model.na
         return kernel.Store(
             qpos=np.zeros(nq), qvel=np.zeros(nv), act=np.zeros(na), velocity=np.zeros((4, nv)),
-            acceleration=np.zeros((4, nv)), activation=np.zeros((4, na)), warm=np.zeros(nv),
+            acceleration=np.zeros((4, nv)), activation=np.zeros((4, na)), warm=np.zeros(nv), way=np.zeros(nv),
         )  # fmt: skip
 
     def _loop_arguments(self) -> tuple[Any, ...]:
@@ -245,6 +257,7 @@ class MultibodyEngine(Engine):
                 one.reference = 0.0
             if one.kind in (kernel.POSITION, kernel.VELOCITY):
                 self.inputs[one.input] = one.reference
+            self.data.ctrl[one.control] = one.reference
         self._step = 0
         self._first_readings()
 
@@ -298,7 +311,7 @@ class MultibodyEngine(Engine):
     def state_arrays(self) -> dict[str, np.ndarray]:
         data, tables = self.data, self.tables
         found = {
-            "qpos": data.qpos, "qvel": data.qvel, "act": data.act, "warm": data.qacc_warmstart,
+            "qpos": data.qpos, "qvel": data.qvel, "act": data.act, "warm": data.qacc_warmstart, "ctrl": data.ctrl,
             "reference": tables.actuators["reference"], "summed": tables.actuators["summed"],
             "states": tables.frames["states"], "bias": tables.sensors["bias"], "last": tables.sensors["last"],
             "turbulence": self.air["turbulence"], "inputs": self.inputs,

@@ -80,6 +80,8 @@ class Physics(NamedTuple):
     actuated: np.ndarray
     outer_force: np.ndarray
     sensordata: np.ndarray
+    turning: np.ndarray
+    """Where the three rates of joints that turn freely begin among the velocities."""
 
 
 class Store(NamedTuple):
@@ -92,6 +94,7 @@ class Store(NamedTuple):
     acceleration: np.ndarray
     activation: np.ndarray
     warm: np.ndarray
+    way: np.ndarray
 
 
 @compiled
@@ -216,6 +219,20 @@ def integrate_positions(physics, store, velocities, dt):
 
 
 @compiled
+def turned_way(physics, store, first, second, share):
+    """`second` with what rotations need beyond it: those of the body's axes do not add up, and the classical sums leave
+    out the commutator of the rates, share · Ω₁ × Ω₂ ([munthekaas1998]); without it free rotation is of second order."""
+    for k in range(second.shape[0]):
+        store.way[k] = second[k]
+    for k in range(physics.turning.shape[0]):
+        at = physics.turning[k]
+        x, y, z = cross(first[at], first[at + 1], first[at + 2], second[at], second[at + 1], second[at + 2])
+        store.way[at] += share * x
+        store.way[at + 1] += share * y
+        store.way[at + 2] += share * z
+
+
+@compiled
 def rk4_step(elements, frames, frames_at, physics, store, world, air, gusts, heights, grid, inputs, time):
     """Classical Runge-Kutta step; each stage's velocities and accelerations are kept in a row of the store."""
     dt = world.dt
@@ -229,7 +246,8 @@ def rk4_step(elements, frames, frames_at, physics, store, world, air, gusts, hei
     for stage in range(4):
         if stage > 0:
             ahead = dt if stage == 3 else 0.5 * dt
-            integrate_positions(physics, store, store.velocity[stage - 1], ahead)
+            turned_way(physics, store, store.velocity[0], store.velocity[stage - 1], 0.25 * dt if stage == 2 else 0.0)
+            integrate_positions(physics, store, store.way, ahead)
             for k in range(n):
                 physics.qvel[k] = store.qvel[k] + ahead * store.acceleration[stage - 1, k]
             for k in range(n_act):
@@ -246,14 +264,16 @@ def rk4_step(elements, frames, frames_at, physics, store, world, air, gusts, hei
         for k in range(n_act):
             store.activation[stage, k] = physics.act_dot[k]
     v, a = store.velocity, store.acceleration
+    turned_way(physics, store, v[0], v[3], dt / 12.0)
     for k in range(n):
-        v[0, k] = (v[0, k] + 2.0 * v[1, k] + 2.0 * v[2, k] + v[3, k]) / 6.0
+        # The commutator's part alone, and the classical mean.
+        store.way[k] += (v[0, k] + 2.0 * v[1, k] + 2.0 * v[2, k] + v[3, k]) / 6.0 - v[3, k]
         physics.qvel[k] = store.qvel[k] + dt * (a[0, k] + 2.0 * a[1, k] + 2.0 * a[2, k] + a[3, k]) / 6.0
         physics.warm[k] = physics.qacc[k]
     for k in range(n_act):
         b = store.activation
         physics.act[k] = store.act[k] + dt * (b[0, k] + 2.0 * b[1, k] + 2.0 * b[2, k] + b[3, k]) / 6.0
-    integrate_positions(physics, store, v[0], dt)
+    integrate_positions(physics, store, store.way, dt)
 
 
 @compiled
@@ -277,8 +297,9 @@ def look_around(elements, frames, frames_at, physics, store, world, air, gusts, 
     accelerations(elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, 0.0)
     call_with_two(calls[SENSOR_POS], model, data)
     call_with_two(calls[SENSOR_VEL], model, data)
-    call_with_two(calls[SENSOR_ACC], model, data)
+    # Before the sensors of acceleration, which would take those of the last look for the present ones.
     call_with_two(calls[OUTER_FORCES], model, data)
+    call_with_two(calls[SENSOR_ACC], model, data)
     for k in range(physics.warm.shape[0]):
         physics.warm[k] = store.warm[k]
 

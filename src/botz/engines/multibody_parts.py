@@ -110,9 +110,27 @@ def _robot(name: str, robot: PlacedMultibody) -> RobotParts:
     for other in dict.fromkeys(one for one in taken if taken.count(one) > 1):
         message = f"{other!r} is the name of a joint, element or sensor already; choose another"
         problems.append(Problem(message, key=f"{key}.elements.{other}"))
+    problems += _named_twice(parts)
     if problems:
         raise InputError(problems)
     return parts
+
+
+def _named_twice(parts: RobotParts) -> Iterator[Problem]:
+    """Commands and reports that two elements, or one of a user's twice, call by the same name."""
+    commands: dict[str, str] = {}
+    for name, element in parts.elements.items():
+        key = f"{parts.key}.elements.{name}"
+        for given in element.kind.inputs:
+            command = f"{element.input_owner}/{given.name}"
+            if command in commands:
+                message = f"takes the command {command!r}, which element {commands[command]!r} takes already"
+                yield Problem(message, key=key)
+            commands[command] = name
+        shown = [] if element.kind.joint_only else ["force"]
+        shown += [one.name for one in element.kind.reports]
+        for report in dict.fromkeys(one for one in shown if shown.count(one) > 1):
+            yield Problem(f"shows {report!r} twice; name one of them otherwise", key=key)
 
 
 def _actuators(parts: RobotParts) -> dict[str, ActuatorSpec]:
@@ -157,12 +175,15 @@ def _add_sensor(spec: mujoco.MjSpec, robot: str, name: str, sensor: AnySensor) -
     site = f"{robot}/{name}"
     spec.body(f"{robot}/{sensor.link}").add_site(name=site, pos=pose[:3, 3], quat=quaternion(pose[:3, :3]))
     for part in multibody_sensing.PARTS[type(sensor)][1]:
-        spec.add_sensor(
+        added = spec.add_sensor(
             name=f"{site}/{part}",
             type=getattr(mujoco.mjtSensor, f"mjSENS_{part.upper()}"),
             objtype=mujoco.mjtObj.mjOBJ_SITE,
             objname=site,
         )
+        if part == "rangefinder":
+            # A set of what it shows, by bits: the distance alone.
+            added.intprm[0] = 1 << int(mujoco.mjtRayDataField.mjRAYDATA_DIST)
 
 
 @dataclass
@@ -209,7 +230,11 @@ def tables_of(scenario: MultibodyScenario, robots: dict[str, RobotParts], model:
             rows["elements"].append(_element_row(model, name, element, len(inputs), calls))
             kept.append(element)
             inputs += [
-                Channel(f"{name}/{element.input_owner}/{given.name}", given.unit, given.description or "commanded")
+                Channel(
+                    "/".join(filter(None, (name, element.input_owner, given.name))),
+                    given.unit,
+                    given.description or "commanded",
+                )
                 for given in element.kind.inputs
             ]
             channels += _element_channels(name, element)

@@ -6,7 +6,7 @@ A ctypes function that is a global keeps Numba from caching a loop; an address t
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.extending import intrinsic
 
 
@@ -34,3 +34,10 @@ def call_integrate(typing_context, address, model, positions, velocities, time):
     """mj_integratePos(model, qpos, qvel, dt)."""
     kinds = (types.int64, types.int64, types.int64, types.float64)
     return types.void(types.int64, *kinds), _by_address(kinds)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def call_often(address, parameters, frame, count):
+    """The same call many times, for who measures it."""
+    for _ in range(count):
+        call_with_two(address, parameters, frame)

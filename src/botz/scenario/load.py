@@ -104,9 +104,9 @@ def load_robot(source: str | Path, *, overrides: Sequence[str] | Mapping[str, An
     `overrides` begin at the robot, as `"wheels.left.radius=0.1"`.
     """
     path = absolute(locate(source, "robot"))
-    tree = overridden(document(path, "robot"), overrides)
+    tree, _, problems = _absolute_paths(overridden(document(path, "robot"), overrides), True)
     family = _family(tree)
-    problems = _not_finite(tree)
+    problems += _not_finite(tree)
     try:
         spec = family.robot.model_validate(tree.plain())
     except ValidationError as error:
@@ -187,7 +187,9 @@ def _absolute_paths(tree: Node, must_exist: bool) -> tuple[Node, list[str], list
             return Node([visit(entry, (*path, index)) for index, entry in enumerate(node.value)], node.place)
         if not isinstance(node.value, str):
             return node
-        if path[-1] in FILE_KEYS:
+        # A robot of the library has a name; anything else that names one is a file.
+        is_robot_file = path[-1] == "vehicle" and library.looks_like_path(node.value)
+        if path[-1] in FILE_KEYS or is_robot_file:
             return Node(path_at(node.value, node.place, path), node.place)
         is_code = len(path) >= 3 and path[-3] in ("controllers", "elements") and path[-1] == "type"
         if is_code and ":" in node.value:

@@ -106,9 +106,15 @@ def _arm(full: bool) -> list[Check]:
     return arm_checks(FULL if full else FAST)
 
 
+def _multibody(full: bool) -> list[Check]:
+    from botz.verify.multibody import multibody_checks
+
+    return multibody_checks(FULL if full else FAST)
+
+
 def families() -> dict[str, Callable[[bool], list[Check]]]:
     """What can be verified, by family; each is called with `full`."""
-    return {"kinematics": _kinematics, "vehicle": _vehicle, "soccer": _soccer, "arm": _arm}
+    return {"kinematics": _kinematics, "vehicle": _vehicle, "soccer": _soccer, "arm": _arm, "multibody": _multibody}
 
 
 def run(family: str, full: bool = False) -> list[Check]:

@@ -264,7 +264,8 @@ def test_mistakes_in_a_robot_by_itself(folder: Path, write: Write) -> None:
         "r.yaml:3: wheels.left.radius: needs a finite number, not nan",
         "r.yaml:4: bdy: unknown key",
     ]
-    with pytest.raises(InputError, match=r"^r.yaml:1: engine: missing; choose from: arm, kinematics, soccer, vehicle$"):
+    families = "arm, kinematics, multibody, soccer, vehicle"
+    with pytest.raises(InputError, match=rf"^r.yaml:1: engine: missing; choose from: {families}$"):
         load_robot(write("wheels:\n  left: {type: fixed, position: [0, 0]}\n", "r.yaml"))
 
 

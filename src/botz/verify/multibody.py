@@ -1,0 +1,31 @@
+"""`botz verify multibody`: all checks of multibody robots, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from botz.verify import multibody_air as air
+from botz.verify import multibody_drives as drives
+from botz.verify import multibody_flight as flight
+from botz.verify import multibody_models as models
+from botz.verify import multibody_motion as motion
+from botz.verify import multibody_sensors as sensors
+from botz.verify import multibody_steps as steps
+from botz.verify import multibody_vehicle as vehicle
+from botz.verify.checks import Check, Result, make
+
+FUNCTIONS: tuple[Callable[[int], Result], ...] = (
+    *models.FUNCTIONS,
+    *motion.FUNCTIONS,
+    *air.FUNCTIONS,
+    *drives.FUNCTIONS,
+    *sensors.FUNCTIONS,
+    *flight.FUNCTIONS,
+    *steps.FUNCTIONS,
+    *vehicle.FUNCTIONS,
+)
+"""Each takes the number of random samples and gives one check or several."""
+
+
+def multibody_checks(samples: int) -> list[Check]:
+    return [check for function in FUNCTIONS for check in make(function, samples)]
