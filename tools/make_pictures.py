@@ -32,7 +32,7 @@ from botz.scene.soccer_camera import SoccerCamera
 from botz.view import arm_drawing
 from botz.view.arm_plot import Scene
 from botz.view.plots import plot_recording
-from botz.view.style import PALETTE, SOFT_INK, dress, fit_equal, new_figure, settle, side_legend
+from botz.view.style import DPI, PALETTE, SOFT_INK, dress, fit_equal, new_figure, settle, side_legend
 from botz.view.wheel_drawing import draw_robot
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,6 +40,11 @@ PICTURES = ROOT / "docs" / "pictures"
 NOTEBOOK = ROOT / "docs" / "notebooks" / "first-steps.ipynb"
 DRAWN_ROBOTS = ("ackermann-rear-drive",)
 DRIVEN_OVER_GROUND = ("vivi-rough", "vivi-half-pipe")
+FLIGHTS = (
+    "lophorina-hover", "lophorina-manoeuvres", "lophorina-tilt", "lophorina-yaw", "lophorina-tilt-control",
+    "lophorina-yaw-control", "lophorina-waypoints",
+)  # fmt: skip
+"""The tilting quadrotor's experiments: the source's figures 29 to 32, and the same under full control."""
 SOLVED_POSE = (1.2, 0.3, 0.4, np.pi / 2, 0.0, np.pi / 2)
 """Of which the page on arms shows all solutions."""
 DOTS_PER_INCH = 110
@@ -145,6 +150,19 @@ def teleoperation_picture(folder: Path) -> None:
     figure.savefig(PICTURES / "titan4-teleop.png", dpi=DOTS_PER_INCH)
 
 
+def flight_pictures(folder: Path) -> None:
+    """What `botz plot` shows of every flight of the tilting quadrotor."""
+    for name in FLIGHTS:
+        recording = botz.simulate(name, out=folder / name)
+        picture = plot_recording(recording, path=folder / f"{name}.png")
+        shown = Image.open(picture).convert("RGB")
+        size = round(shown.width * DOTS_PER_INCH / DPI), round(shown.height * DOTS_PER_INCH / DPI)
+        small = shown.resize(size, Image.Resampling.LANCZOS)
+        # Few colours do, if the rare ones of thin lines are among them.
+        small = small.quantize(128, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        small.save(PICTURES / f"{name}.png", optimize=True)
+
+
 def execute_notebook(folder: Path) -> None:
     """Every cell in a fresh kernel and an empty folder; what differs from run to run is left out of the file."""
     import nbformat
@@ -178,6 +196,7 @@ def main() -> int:
         pick_picture(folder)
         solutions_picture()
         teleoperation_picture(folder)
+        flight_pictures(folder)
         (folder / "notebook").mkdir()
         execute_notebook(folder / "notebook")
     return 0

@@ -16,11 +16,11 @@ FOLDER = Path(__file__).parent
 
 SCENARIOS = {
     "castor-tractrix": 2.0, "skid-steer-slip": 2.0, "omni-eight": 4.0, "differential-odometry": 2.0, "skid-circle": 0.4,
-    "soccer": 0.4, "titan4-line": 4.0,
+    "soccer": 0.4, "titan4-line": 4.0, "lophorina-waypoints": 6.0,
 }  # fmt: skip
 """Shipped scenarios and how many seconds of them are kept: a table with a passive castor, an over-constrained robot,
-feedback control of a robot that moves in all directions, noise, vehicles that start to skid, a kick-off, and an arm on
-a path through hydraulic valves."""
+feedback control of a robot that moves in all directions, noise, vehicles that start to skid, a kick-off, an arm on a
+path through hydraulic valves, and nine bodies with spinning propellers that take off and fly forward."""
 
 COMMANDS: dict[str, dict[str, Any]] = {
     "soccer": {

@@ -1,8 +1,8 @@
 """Breaks one line of multibody robots at a time and says which checks notice. Run by mutations.py.
 
 MuJoCo's functions and the force elements are called by address from compiled code. Uncompiled, both are called from
-Python here: MuJoCo's through ctypes, and elements by name, so that a broken one is found. A step takes a millisecond, so
-that only checks of some thousand steps take part.
+Python here: MuJoCo's through ctypes, and elements by name, so that a broken one is found. A step takes a
+millisecond, so that only checks of some thousand steps take part.
 """
 
 from __future__ import annotations
@@ -189,8 +189,8 @@ MUTATIONS = (
         ("gusts",),
     ),
     Mutation(
-        "turbulence that grows with the root of the step", WIND, "turbulence_step",
-        "new = sqrt(-expm1(-2.0 * dt / wind.correlation_time))", "new = sqrt(dt / wind.correlation_time)",
+        "turbulence that forgets twice as fast", WIND, "turbulence_step",
+        "kept = exp(-dt", "kept = exp(-2.0 * dt",
         ("turbulence",),
     ),
     Mutation(
@@ -286,8 +286,8 @@ def uncompiled() -> None:
 
 
 def functions() -> Functions:
-    from botz.verify import multibody, multibody_air
+    from botz.verify import multibody, multibody_wing
 
     uncompiled()
-    multibody_air.GLIDE = 0.1
+    multibody_wing.GLIDE = 0.1
     return multibody.FUNCTIONS

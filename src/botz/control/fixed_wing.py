@@ -6,15 +6,16 @@ the left: a turn to the left banks negatively.
 
 from __future__ import annotations
 
-from math import asin, atan, cos, tan
+from math import asin, atan, cos, inf, tan
 
 import numpy as np
 
 from botz.control.base import Command, ControllerSetup, Measured
 from botz.control.multicopter import rotation_of_pose
+from botz.control.rotors import flying_world
 from botz.control.setpoints import turned
-from botz.engines.multibody import MultibodyEngine
 from botz.errors import InputError, Problem
+from botz.scenario.elements import Propeller
 from botz.scenario.flight import FixedWingController
 from botz.scenario.names import closest
 
@@ -24,9 +25,7 @@ class FixedWing:
         self._spec = spec
 
     def reset(self, setup: ControllerSetup) -> None:
-        engine = setup.engine
-        if not isinstance(engine, MultibodyEngine):
-            raise InputError(Problem("flies robots of engine 'multibody' only", key="robot"))
+        engine = flying_world(setup.engine)
         commands = [channel.local_name for channel in setup.inputs]
         problems = []
         for key, kind in (
@@ -41,6 +40,10 @@ class FixedWing:
                 problems.append(Problem(message, key=key))
         if problems:
             raise InputError(problems)
+        parts, joint = engine.robots[setup.robot], self._spec.throttle
+        self._fastest = parts.actuators[joint].speed or parts.joints[joint].speed or inf
+        propellers = [one for one in parts.element_specs.values() if isinstance(one, Propeller) and one.joint == joint]
+        self._sense = -1.0 if any(one.sense == "cw" for one in propellers) else 1.0
         self._engine = engine
         self._period = setup.period
         self._gravity = float(np.linalg.norm(engine.model.opt.gravity))
@@ -54,7 +57,7 @@ class FixedWing:
         airspeed = max(float(np.linalg.norm(velocity - self._engine.wind_at(t))), 1.0)
         if self._propeller is None:
             # It takes over with the propeller as it turns.
-            self._propeller = float(measured[f"{spec.throttle}/speed"])
+            self._propeller = self._sense * float(measured[f"{spec.throttle}/speed"])
 
         # Height: climb, then pitch (positive down), then elevator.
         climb = min(max(gains.climb * (spec.height - pose[2]), -spec.climb_rate), spec.climb_rate)
@@ -73,9 +76,11 @@ class FixedWing:
         rudder = gains.yaw_rate * (coordinated - rates[2])
 
         error = spec.airspeed - airspeed
-        self._propeller = max(self._propeller + gains.airspeed_integral * error * self._period, 0.0)
+        # No further than the propeller goes, so that it comes back from there at once.
+        more = gains.airspeed_integral * error * self._period
+        self._propeller = min(max(self._propeller + more, 0.0), self._fastest)
         return {
-            f"{spec.throttle}/speed": max(self._propeller + gains.airspeed * error, 0.0),
+            f"{spec.throttle}/speed": self._sense * max(self._propeller + gains.airspeed * error, 0.0),
             f"{spec.elevator}/position": elevator,
             f"{spec.aileron}/position": aileron,
             f"{spec.rudder}/position": rudder,

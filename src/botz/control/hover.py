@@ -3,12 +3,21 @@ the attitude. Manoeuvres add to it what the source's experiments do."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from botz.control.base import Command, ControllerSetup, Measured
 from botz.control.rotors import airframe_of
 from botz.control.setpoints import SmoothAxis
 from botz.errors import InputError, Problem
 from botz.scenario.flight import HoverController, Manoeuvre
 from botz.scenario.names import closest
+
+GROUND_LIFT, STILL, GROUND_TIME = 0.7, 0.1, 0.25
+"""Share of the weight, speed [m/s] and time [s]: 0.3 g for 0.25 s are 0.7 m/s, far more than from −0.1 to 0.1 m/s."""
+FAR_BELOW = -1e6
+"""Goal of a landing [m]: below any ground."""
+STATE = ("_integral", "_goal", "_begun", "_landing", "_landed", "_carried", "_first", "_last_set")
+"""What changes in flight, besides the reference."""
 
 
 class Hover:
@@ -20,11 +29,12 @@ class Hover:
         self._airframe = airframe_of(setup.engine, setup.robot)
         self._period = setup.period
         self._check(setup)
-        rotors = self._airframe.rotors
+        # Where the first of them is at its largest thrust, faster ones would turn the robot.
+        self._fastest = min(rotor.speed(rotor.largest) for rotor in self._airframe.rotors)
         # Σ c ω² = m g at hover; near it d²z/dt² = (2 Σ c ω₀/m) δω, so these gains put all three poles at −frequency.
         self._hover_speed = self._level_speed()
-        slope = sum(rotor.thrust(self._hover_speed + 1.0) - rotor.thrust(self._hover_speed - 1.0) for rotor in rotors)
-        gain = 2.0 * self._airframe.mass / slope
+        slope = (self._lift(self._hover_speed + 1.0) - self._lift(self._hover_speed - 1.0)) / 2.0
+        gain = self._airframe.mass / slope
         if spec.gains is not None:
             self._gains = (spec.gains.proportional, spec.gains.integral, spec.gains.derivative)
         else:
@@ -36,19 +46,23 @@ class Hover:
         self._begun = [False] * len(spec.manoeuvres)
         self._landing = False
         self._landed = False
-        self._floor = 0.0
+        self._carried = 0.0
         self._first = True
         self._last_set: dict[str, float] = {}
+
+    def _lift(self, speed: float) -> float:
+        """What all propellers at a speed give upwards, the body being level."""
+        return sum(rotor.thrust(speed) * float(rotor.axis[2]) for rotor in self._airframe.rotors)
 
     def _level_speed(self) -> float:
         """Speed of all propellers at which they carry the weight, by bisection on the sum of their thrusts."""
         weight = self._airframe.mass * self._airframe.gravity
-        low, high = 0.0, min(rotor.fastest for rotor in self._airframe.rotors)
-        if sum(rotor.thrust(high) for rotor in self._airframe.rotors) < weight:
+        low, high = 0.0, self._fastest
+        if self._lift(high) <= weight:
             raise InputError(Problem(f"its propellers cannot carry its weight of {weight:.4g} N", key="robot"))
         for _ in range(100):
             middle = 0.5 * (low + high)
-            if sum(rotor.thrust(middle) for rotor in self._airframe.rotors) < weight:
+            if self._lift(middle) < weight:
                 low = middle
             else:
                 high = middle
@@ -76,24 +90,32 @@ class Hover:
         height = float(measured["pose"][2])
         climb = self._climb(measured)
         if self._first:
-            self._floor, self._first = height, False
+            self._first = False
             self._target.value = height
-        active = self._active(t)
+        active = self._active(t, height)
         self._target.go_on(self._goal, self._period)
-        # A landing aims below the ground; the rotors stop when the robot has stayed behind on it.
-        if self._landing and height < self._floor + 0.05 and self._target.value < self._floor - 0.1:
-            self._landed = True
+        if self._landing:
+            self._feel_the_ground(climb, measured)
         speed = 0.0 if self._landed else self._speed(height, climb)
         command: dict[str, float] = {}
         for rotor in self._airframe.rotors:
             own = speed + sum(one.add.get(rotor.name, 0.0) for one in active)
             command[rotor.command] = rotor.sense * min(max(own, 0.0), rotor.fastest) if not self._landed else 0.0
-        # What a manoeuvre set goes back to 0 when it ends.
-        wanted = dict.fromkeys(self._last_set, 0.0)
+        # What a manoeuvre set goes back to 0 when it ends, and to the controller's command where it has one.
+        self._last_set |= {name: 0.0 for one in active for name in one.set}
+        command = self._last_set | command
         for one in active:
-            wanted.update(one.set)
-        self._last_set = wanted
-        return command | wanted
+            command |= one.set
+        return command
+
+    def _feel_the_ground(self, climb: float, measured: Measured) -> None:
+        """The reference sinks on and on, and the rotors push less and less when the robot has stayed behind on the
+        ground. With GROUND_LIFT of its weight it would fall faster than STILL, up or down, before GROUND_TIME is over:
+        where it does not, the ground carries it, at whatever height that is, and the rotors stop."""
+        lift = sum(measured[f"{rotor.name}/thrust"] for rotor in self._airframe.rotors)
+        carried = abs(climb) < STILL and lift < GROUND_LIFT * self._airframe.mass * self._airframe.gravity
+        self._carried = self._carried + self._period if carried else 0.0
+        self._landed = self._landed or self._carried > GROUND_TIME
 
     def _climb(self, measured: Measured) -> float:
         """Vertical speed from the twist, which is in the body's axes: third row of the rotation."""
@@ -101,7 +123,7 @@ class Hover:
         vx, vy, vz = measured["twist"][:3]
         return float(2 * (x * z - w * y) * vx + 2 * (y * z + w * x) * vy + (1 - 2 * (x * x + y * y)) * vz)
 
-    def _active(self, t: float) -> list[Manoeuvre]:
+    def _active(self, t: float, height: float) -> list[Manoeuvre]:
         found = []
         for k, one in enumerate(self._spec.manoeuvres):
             if t < one.at - 1e-9:
@@ -109,21 +131,42 @@ class Hover:
             if not self._begun[k]:
                 self._begun[k] = True
                 if one.height is not None:
-                    self._goal = one.height
+                    self._climb_to(one.height, height)
                 if one.land:
-                    self._landing = True
-                    self._goal = self._floor - 1.0
-                    self._target = SmoothAxis.at(self._target, self._spec.sink_rate)
+                    self._landing, self._goal = True, FAR_BELOW
+                    # However fast it was, it turns round within a second.
+                    rate = self._spec.sink_rate
+                    self._target.limit(rate, max(rate, abs(self._target.rate)))
             if one.until is None or t < one.until - 1e-9:
                 found.append(one)
         return found
+
+    def _climb_to(self, goal: float, height: float) -> None:
+        """Also out of a landing, and from the ground."""
+        if self._landed:
+            self._target.take([height, 0.0, 0.0])
+            self._integral = 0.0
+        self._landing = self._landed = False
+        self._carried = 0.0
+        self._goal = goal
+        self._target.limit(self._spec.climb_rate, self._spec.climb_rate)
 
     def _speed(self, height: float, climb: float) -> float:
         p, i, d = self._gains
         error = self._target.value - height
         speed = self._hover_speed + p * error + self._integral + d * (self._target.rate - climb)
-        limited = min(max(speed, 0.0), min(rotor.fastest for rotor in self._airframe.rotors))
+        limited = min(max(speed, 0.0), self._fastest)
         # At its limits the integral waits.
         if limited == speed:
             self._integral += i * error * self._period
         return limited
+
+    def snapshot(self) -> dict[str, Any]:
+        kept: dict[str, Any] = {name: getattr(self, name) for name in STATE}
+        return kept | {"_target": self._target.plain(), "_limits": self._target.limits}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for name in STATE:
+            setattr(self, name, state[name])
+        self._target.take(state["_target"])
+        self._target.limit(*state["_limits"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import hypot, sqrt
 
 import numpy as np
 
 from botz.engines.base import Engine
 from botz.engines.multibody import MultibodyEngine
 from botz.errors import InputError, Problem
+from botz.physics.propeller import SLOW
 from botz.scenario.elements import Propeller
 
 
@@ -31,11 +32,13 @@ class Rotor:
     largest: float
     """Largest thrust [N]."""
     fastest: float
-    """Largest speed [rad/s]."""
+    """Largest speed at which more speed still gives more thrust [rad/s]."""
     tilt: str = ""
     """Joint that tilts it; empty: none."""
     tilt_rate: float = 0.0
     """Its largest speed [rad/s]."""
+    tilt_start: float = 0.0
+    """Where it was at the start [rad]."""
     tilt_axis: np.ndarray | None = None
     tilt_point: np.ndarray | None = None
     """A point of the tilting axis."""
@@ -45,16 +48,21 @@ class Rotor:
         return f"{self.joint}/speed"
 
     def thrust(self, speed: float) -> float:
+        """Of a speed in its own sense, as the element has it: a grows from 0, and f is not negative nor too large."""
         a, b, c = self.curve
-        return a + b * speed + c * speed * speed
+        return min(max(a * min(speed / SLOW, 1.0) + (b + c * speed) * speed, 0.0), self.largest)
 
     def speed(self, thrust: float) -> float:
         """The speed that gives a thrust; of the two roots the one on the rising branch."""
         a, b, c = self.curve
-        wanted = min(max(thrust, 0.0), self.largest)
-        if c <= 0.0:
-            return (wanted - a) / b
-        return max((-b + sqrt(max(b * b - 4.0 * c * (a - wanted), 0.0))) / (2.0 * c), 0.0)
+        more = min(max(thrust, 0.0), self.largest) - a
+        root = sqrt(max(b * b + 4.0 * c * more, 0.0))
+        if b < 0.0:
+            found = (root - b) / (2.0 * c) if c > 0.0 else 0.0
+        else:
+            # The same root without a division by c, which may be 0 or negative.
+            found = 2.0 * more / (b + root) if b + root > 0.0 else 0.0
+        return min(max(found, 0.0), self.fastest)
 
 
 @dataclass(frozen=True)
@@ -72,10 +80,20 @@ class Airframe:
     """[m/s²]"""
 
 
-def airframe_of(engine: Engine, robot: str, *, needed: int = 1) -> Airframe:
-    """The airframe of a robot; raises InputError where it has fewer propellers than `needed`."""
+def flying_world(engine: Engine) -> MultibodyEngine:
+    """The engine, where robots can fly in it: of engine multibody, with gravity straight down."""
     if not isinstance(engine, MultibodyEngine):
         raise InputError(Problem("flies robots of engine 'multibody' only", key="robot"))
+    x, y, z = (float(one) for one in engine.model.opt.gravity)
+    if not z < 0.0 or hypot(x, y) > 1e-6 * -z:
+        message = f"flies where gravity points along -z only; 'world.gravity' is [{x:g}, {y:g}, {z:g}]"
+        raise InputError(Problem(message, key="robot"))
+    return engine
+
+
+def airframe_of(engine: Engine, robot: str, *, needed: int = 1) -> Airframe:
+    """The airframe of a robot; raises InputError where it has fewer propellers than `needed`."""
+    engine = flying_world(engine)
     parts, model, data = engine.robots[robot], engine.model, engine.data
     root = model.body(f"{robot}/{parts.model.root}").id
     origin, turn = data.xpos[root].copy(), data.xmat[root].reshape(3, 3).copy()
@@ -92,9 +110,11 @@ def airframe_of(engine: Engine, robot: str, *, needed: int = 1) -> Airframe:
         if actuator is None or actuator.kind != "velocity":
             message = f"joint {spec.joint!r} of propeller {name!r} has no velocity actuator; give it one"
             raise InputError(Problem(message, key="robot"))
-        curve = tuple(spec.curve) if spec.curve is not None else (0.0, 0.0, float(spec.coefficient or 0.0))
+        a, b, c = spec.curve if spec.curve is not None else (0.0, 0.0, spec.coefficient or 0.0)
         fastest = actuator.speed or parts.joints[spec.joint].speed or 1e4
-        largest = curve[0] + curve[1] * fastest + curve[2] * fastest**2
+        if c < 0.0:
+            fastest = min(fastest, max(-b / (2.0 * c), 0.0))
+        largest = max(a + b * fastest + c * fastest**2, 0.0)
         largest = min(largest, spec.max_force) if spec.max_force is not None else largest
         tilt = _tilt_of(parts, spec.joint)
         tilted = model.joint(f"{robot}/{tilt}").id if tilt else -1
@@ -105,12 +125,13 @@ def airframe_of(engine: Engine, robot: str, *, needed: int = 1) -> Airframe:
                 sense=1.0 if spec.sense == "ccw" else -1.0,
                 position=seen(data.xanchor[joint]),
                 axis=turn.T @ data.xaxis[joint],
-                curve=(curve[0], curve[1], curve[2]),
+                curve=(a, b, c),
                 drag_torque=spec.drag_torque,
                 largest=largest,
                 fastest=fastest,
                 tilt=tilt,
                 tilt_rate=(parts.actuators[tilt].speed or parts.joints[tilt].speed or 100.0) if tilt else 0.0,
+                tilt_start=float(data.qpos[model.jnt_qposadr[tilted]]) if tilt else 0.0,
                 tilt_axis=turn.T @ data.xaxis[tilted] if tilt else None,
                 tilt_point=seen(data.xanchor[tilted]) if tilt else None,
             )
@@ -123,12 +144,14 @@ def airframe_of(engine: Engine, robot: str, *, needed: int = 1) -> Airframe:
 
 
 def _tilt_of(parts, joint: str) -> str:
-    """The joint with a position actuator that carries a rotor's; '' where there is none."""
-    link = parts.model.joints[joint].parent
-    for one in parts.joints.values():
-        if one.child == link and one.name in parts.actuators and parts.actuators[one.name].kind == "position":
-            return one.name
-    return ""
+    """The joint with a position actuator that carries a rotor's, be it through fixed ones; '' where there is none."""
+    above = {one.child: one for one in parts.model.joints.values()}
+    found = above.get(parts.model.joints[joint].parent)
+    while found is not None and found.kind == "fixed":
+        found = above.get(found.parent)
+    if found is None or found.name not in parts.actuators or parts.actuators[found.name].kind != "position":
+        return ""
+    return str(found.name)
 
 
 def _mass_properties(engine: MultibodyEngine, root: int) -> tuple[float, np.ndarray, np.ndarray]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import copysign, pi, sqrt
+from collections.abc import Sequence
+from math import ceil, copysign, pi, sqrt
 
 from botz.scenario.flight import FlightLimits, Setpoint
 
@@ -19,26 +20,29 @@ class SmoothAxis:
         """Its acceleration."""
         self._speed, self._acceleration = speed, acceleration
 
-    @classmethod
-    def at(cls, other: SmoothAxis, speed: float) -> SmoothAxis:
-        """One that goes on from another with a new limit."""
-        found = cls(other.value, speed, speed)
-        found.rate = other.rate
-        return found
+    @property
+    def limits(self) -> list[float]:
+        return [self._speed, self._acceleration]
+
+    def limit(self, speed: float, acceleration: float) -> None:
+        """Go on with other limits."""
+        self._speed, self._acceleration = speed, acceleration
 
     def go_on(self, goal: float, dt: float) -> None:
-        left = goal - self.value
-        # As fast as still lets it stop at the goal; within the last step's reach it is there.
-        if abs(left) <= self._acceleration * dt * dt and abs(self.rate) <= self._acceleration * dt:
-            self.value, self.rate, self.change = goal, 0.0, 0.0
-            return
-        wanted = copysign(min(self._speed, sqrt(2.0 * self._acceleration * abs(left))), left)
-        wanted = copysign(min(abs(wanted), abs(left) / dt), wanted)
-        step = self._acceleration * dt
-        rate = self.rate + min(max(wanted - self.rate, -step), step)
+        left, most = goal - self.value, self._acceleration * dt
+        # Slowing down by `most` in each of n steps from rate v on goes n v dt − most dt n (n − 1)/2: the least n that
+        # suffices, and the v that then stops at the goal and not behind it.
+        n = max(ceil(sqrt(0.25 + 2.0 * abs(left) / (most * dt)) - 0.5), 1)
+        wanted = copysign(min(self._speed, abs(left) / (n * dt) + 0.5 * (n - 1) * most), left)
+        rate = min(max(wanted, self.rate - most), self.rate + most)
         self.change = (rate - self.rate) / dt
         self.rate = rate
-        self.value += rate * dt
+        self.value = goal if rate == left / dt else self.value + rate * dt
+
+    def shift(self, value: float, rate: float) -> None:
+        """Go on from another place with another rate, by what is added to both."""
+        self.value += value
+        self.rate += rate
 
     def plain(self) -> list[float]:
         return [self.value, self.rate, self.change]
@@ -48,7 +52,8 @@ class SmoothAxis:
 
 
 class SoftAxis(SmoothAxis):
-    """The same followed by ÿ = w² (x − y) + 2 w (ẋ − ẏ), so that accelerations do not jump either."""
+    """The same followed by ÿ = w² (x − y) − 2 w ẏ, so that accelerations do not jump either: where that of x jumps by
+    Δ, that of y goes there at w Δ/e at most. It is a mean of what x did, and keeps to the same limits."""
 
     def __init__(self, value: float, speed: float, acceleration: float, smoothing: float):
         super().__init__(value, speed, acceleration)
@@ -58,9 +63,14 @@ class SoftAxis(SmoothAxis):
     def go_on(self, goal: float, dt: float) -> None:
         self._lead.go_on(goal, dt)
         w = min(self._w, 0.5 / dt)
-        self.change = w * w * (self._lead.value - self.value) + 2.0 * w * (self._lead.rate - self.rate)
+        self.change = w * w * (self._lead.value - self.value) - 2.0 * w * self.rate
         self.rate += self.change * dt
         self.value += self.rate * dt
+
+    def shift(self, value: float, rate: float) -> None:
+        """The lead is where a steady rate lets it be, 2/w ahead."""
+        super().shift(value, rate)
+        self._lead.shift(value + 2.0 * rate / self._w, rate)
 
     def plain(self) -> list[float]:
         return [*super().plain(), *self._lead.plain()]
@@ -92,7 +102,7 @@ class Course:
             for axis in AXES:
                 value = getattr(self._setpoints[self._next], axis)
                 if value is not None:
-                    self.goal[axis] = value
+                    self.goal[axis] = self.goal[axis] + short_way(value - self.goal[axis]) if axis == "yaw" else value
                     self.given.add(axis)
                     if axis == "roll":
                         self.given.discard("y")
@@ -101,6 +111,15 @@ class Course:
             self._next += 1
         for axis, one in self.axes.items():
             one.go_on(self.goal[axis], dt)
+
+    def let_go(self, side: tuple[float, float], position: Sequence[float], velocity: Sequence[float]) -> None:
+        """Along a direction in the plane nobody holds: there the references stay with the robot, so that it is taken on
+        from where it is then."""
+        x, y = self.axes["x"], self.axes["y"]
+        away = side[0] * (position[0] - x.value) + side[1] * (position[1] - y.value)
+        faster = side[0] * (velocity[0] - x.rate) + side[1] * (velocity[1] - y.rate)
+        for axis, share in zip((x, y), side, strict=True):
+            axis.shift(float(share * away), float(share * faster))
 
     def __getitem__(self, axis: str) -> SmoothAxis:
         return self.axes[axis]
@@ -118,6 +137,11 @@ class Course:
         self._next, self.goal, self.given = plain["next"], dict(plain["goal"]), set(plain["given"])
         for axis, values in plain["axes"].items():
             self.axes[axis].take(values)
+
+
+def short_way(turn: float) -> float:
+    """A turn by less than one around; of half a turn its sense stays."""
+    return turn if abs(turn) <= pi + 1e-9 else turned(turn)
 
 
 def turned(angle: float) -> float:

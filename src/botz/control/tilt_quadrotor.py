@@ -5,8 +5,8 @@ through the tilting axis whatever τ is, so with r the point of that axis below 
 
     Fx = Σ u,  Fz = Σ w,  Mx = Σ r_y w,  My = Σ (r_z u − r_x w),  Mz = −Σ r_y u
 
-are linear in the eight numbers u, w. The smallest of them that give the five wanted are the pseudo-inverse's, and
-f = |(u, w)|, τ = atan2(u, w). Nothing gives Fy: to go sideways it rolls.
+are linear in the eight numbers u, w, and so is the propellers' drag torque. The smallest of them that give the five
+wanted are the pseudo-inverse's, and f = |(u, w)|, τ = atan2(u, w). Nothing gives Fy: to go sideways it rolls.
 
 Tilts turn at half a radian a second, rotors answer within hundredths. So tilts are sent where the solution wants them,
 and thrusts are computed for the tilts that are there: lift, roll and pitch as wanted, forward force and yaw as near as
@@ -15,12 +15,13 @@ they then can be.
 
 from __future__ import annotations
 
-from math import atan2, cos, sin
+from math import atan2, cos, e, sin
 
 import numpy as np
 
 from botz.control.base import Command
 from botz.control.multicopter import SetpointFlight, attitude_of
+from botz.control.rotors import Rotor
 from botz.control.setpoints import Course, turned
 from botz.errors import InputError, Problem
 
@@ -39,6 +40,15 @@ class TiltQuadrotor(SetpointFlight):
             if not rotor.tilt or rotor.tilt_axis is None or abs(abs(rotor.tilt_axis[1]) - 1.0) > 1e-6:
                 message = f"propeller {rotor.name!r} does not hang on a joint that tilts it about y by position"
                 raise InputError(Problem(message, key="robot"))
+            assert rotor.tilt_point is not None
+            tilt = self._sign(rotor) * rotor.tilt_start
+            upright = np.array([sin(tilt), 0.0, cos(tilt)])
+            beside = np.cross(rotor.position - rotor.tilt_point, upright)[1]
+            if np.abs(rotor.axis - upright).max() > 1e-6 or abs(beside) > 1e-6:
+                message = (
+                    f"propeller {rotor.name!r} does not push up through the axis of {rotor.tilt!r} where that is 0"
+                )
+                raise InputError(Problem(message, key="robot"))
         # The point of the tilting axis that the thrust goes through: the rotor's own y, the axis' x and z.
         points = []
         for rotor in airframe.rotors:
@@ -47,25 +57,37 @@ class TiltQuadrotor(SetpointFlight):
         self._points = np.array(points)
         x, y, z = self._points.T
         one, none = np.ones(len(x)), np.zeros(len(x))
-        forward = np.array([one, none, none, z, -y])
-        upward = np.array([none, one, y, -x, none])
+        # The air's drag turns the body about the thrust's direction, against the spin.
+        drag = np.array([rotor.sense * rotor.drag_torque for rotor in airframe.rotors])
+        forward = np.array([one, none, -drag, z, -y])
+        upward = np.array([none, one, y, -x, -drag])
         self._matrix = np.hstack([forward, upward])
         if np.linalg.matrix_rank(self._matrix, tol=1e-9) < 5:
             message = "its rotors cannot give forward force, lift, roll, pitch and yaw at once; they lie on one line"
             raise InputError(Problem(message, key="robot"))
         self._inverse = np.linalg.pinv(self._matrix)
-        # A tilt that turns at rate r changes the forward acceleration by g r; a smoothed reference that changes by the
-        # largest acceleration a asks for 2 w a at most.
+        # A tilt that turns at rate r changes the forward acceleration by g r; a reference that goes over from the
+        # acceleration a to −a asks for 2 a w/e at most.
         rate = min(rotor.tilt_rate for rotor in airframe.rotors)
-        self._smoothing = airframe.gravity * rate / (2.0 * self._spec.limits.acceleration)
+        self._smoothing = e * airframe.gravity * rate / (2.0 * self._spec.limits.acceleration)
         # Forces count as they are; moments by a metre's arm, which is their size here too.
         self._weights = np.array([SLOW_WEIGHT, 1.0, 10.0, 10.0, SLOW_WEIGHT * 10.0])
 
+    @staticmethod
+    def _sign(rotor: Rotor) -> float:
+        """+1 where a positive angle of the tilting joint tips the thrust forwards."""
+        assert rotor.tilt_axis is not None
+        return 1.0 if rotor.tilt_axis[1] > 0.0 else -1.0
+
     def _fly(self, course: Course, position, velocity, present, measured) -> Command:
         airframe = self._airframe
+        yaw = turned(course["yaw"].value)
+        if "roll" in course.given:
+            side = np.array([-sin(yaw), cos(yaw)])
+            course.let_go((side[0], side[1]), position, velocity)
+            self._integral[:2] -= side * (side @ self._integral[:2])
         wanted_force = self._wanted_acceleration(course, position, velocity)
         wanted_force[2] += airframe.gravity
-        yaw = turned(course["yaw"].value)
         # Sideways in the heading's own frame: what roll must make of the thrust.
         heading = np.array([[cos(yaw), sin(yaw)], [-sin(yaw), cos(yaw)]])
         ahead, aside = heading @ wanted_force[:2]
@@ -88,8 +110,7 @@ class TiltQuadrotor(SetpointFlight):
         command: dict[str, float] = {}
         tilts = np.empty(n)
         for k, rotor in enumerate(self._airframe.rotors):
-            assert rotor.tilt_axis is not None
-            sign = 1.0 if rotor.tilt_axis[1] > 0.0 else -1.0
+            sign = self._sign(rotor)
             # A rotor that pushes almost nothing has no direction to take.
             lift = max(shares[n + k], 0.05 * self._airframe.mass * self._airframe.gravity / n)
             command[f"{rotor.tilt}/position"] = sign * atan2(shares[k], lift)

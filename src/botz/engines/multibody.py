@@ -64,7 +64,9 @@ def _on_error(message: bytes) -> None:
 
 @ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 def _on_warning(message: bytes) -> None:
-    _last_warning[:] = [" ".join(message.decode(errors="replace").split())]
+    # MuJoCo ends with its own time, which stands still here.
+    text = " ".join(message.decode(errors="replace").split())
+    _last_warning[:] = [text.split(" Time = ")[0].rstrip(".")]
     WARNED[0] = 1
 
 
@@ -284,7 +286,7 @@ class MultibodyEngine(Engine):
         WARNED[0] = 0
         text = _last_warning[0] if _last_warning else "MuJoCo gave a warning"
         hint = "raise 'world.memory', or use fewer and simpler shapes" if "memory" in text else self.stability_hint()
-        return StoppedError(f"MuJoCo warned at t = {step * self.dt:.6g} s: {text} {hint}", step=step)
+        return StoppedError(f"MuJoCo warned at t = {step * self.dt:.6g} s: {text}; {hint}", step=step)
 
     def _noise(self, step: int, n: int) -> np.ndarray:
         """Random numbers for the wind and the readings in these steps. They are used in the order of steps, so that

@@ -163,7 +163,12 @@ def mujoco_model(scenario: MultibodyScenario, robots: dict[str, RobotParts], gri
             spec.add_actuator(name=f"{name}/{joint}", target=f"{name}/{joint}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
         for sensor, reading in one.sensors.items():
             _add_sensor(spec, name, sensor, reading)
-    return compile_spec(spec, key=f"robots.{next(iter(robots))}" if len(robots) == 1 else "robots")
+    try:
+        return compile_spec(spec, key=f"robots.{next(iter(robots))}" if len(robots) == 1 else "robots")
+    except InputError as error:
+        if "out of memory" not in str(error):
+            raise
+        raise InputError([Problem(problem.message, key="world.memory") for problem in error.problems]) from None
 
 
 def _add_sensor(spec: mujoco.MjSpec, robot: str, name: str, sensor: AnySensor) -> None:

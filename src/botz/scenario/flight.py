@@ -52,6 +52,8 @@ class Manoeuvre(Strict):
         found: list[tuple[Path, str]] = []
         if self.until is not None and self.until <= self.at:
             found.append((("until",), f"{self.until:g} s is not after its begin at {self.at:g} s"))
+        if self.land and self.height is not None:
+            found.append((("height",), "cannot be gone to while landing; give 'height' or 'land'"))
         if not self.land and self.height is None and not self.add and not self.set:
             found.append(((), "does nothing; give 'height', 'land', 'add' or 'set'"))
         if found:
@@ -79,7 +81,7 @@ class HoverController(Controller):
 
 
 class Setpoint(Strict):
-    """Where to be from a time on. What is not given stays as it was."""
+    """Where to be from a time on. What is not given stays as it was. Yaw goes the short way round."""
 
     at: Seconds = Field(ge=0, le=LONGEST)
     """When it begins to hold [s]."""
@@ -135,12 +137,35 @@ class MulticopterController(SetpointController):
 
     type: Literal["multicopter"]
 
+    @model_validator(mode="after")
+    def _leans_by_itself(self) -> MulticopterController:
+        found: list[tuple[Path, str]] = [
+            (("setpoints", k, key), "is the controller's own: it leans to accelerate; give x, y, z and yaw")
+            for k, one in enumerate(self.setpoints)
+            for key in ("roll", "pitch")
+            if getattr(one, key) is not None
+        ]
+        if found:
+            raise Misfits(found)
+        return self
+
 
 class TiltQuadrotorController(SetpointController):
     """All that a quadrotor with rotors tilting about y can do: x, z, roll, pitch and yaw each on its own, by thrusts
     and tilts; y follows roll, since no tilt gives a force to the side."""
 
     type: Literal["tilt-quadrotor"]
+
+    @model_validator(mode="after")
+    def _y_or_roll(self) -> TiltQuadrotorController:
+        found: list[tuple[Path, str]] = [
+            (("setpoints", k, "roll"), "and y cannot both be held, since it goes aside by roll; give one of them")
+            for k, one in enumerate(self.setpoints)
+            if one.roll is not None and one.y is not None
+        ]
+        if found:
+            raise Misfits(found)
+        return self
 
 
 class WingGains(Strict):

@@ -12,12 +12,14 @@ from botz.verify import multibody_motion as motion
 from botz.verify import multibody_sensors as sensors
 from botz.verify import multibody_steps as steps
 from botz.verify import multibody_vehicle as vehicle
+from botz.verify import multibody_wing as wing
 from botz.verify.checks import Check, Result, make
 
 FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *models.FUNCTIONS,
     *motion.FUNCTIONS,
     *air.FUNCTIONS,
+    *wing.FUNCTIONS,
     *drives.FUNCTIONS,
     *sensors.FUNCTIONS,
     *flight.FUNCTIONS,

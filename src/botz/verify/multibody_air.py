@@ -1,4 +1,4 @@
-"""What the air does: thrust along tilted axles, lift and drag before and after the stall, a glide, and the wind."""
+"""What the air does: thrust along tilted axles, with all that may come with it, and the wind."""
 
 from __future__ import annotations
 
@@ -10,41 +10,27 @@ import numpy as np
 from botz.verify.checks import EPS, Check, close, worst
 from botz.verify.multibody_rig import (
     CORNERS,
+    DENSITY,
     GRAVITY,
     SENSES,
     WEIGHTLESS,
     Data,
+    about,
+    attitude,
     joint,
     link,
     lophorina,
     one_body,
     run_of,
-    shipped,
 )
 
 K = 2.0032092e-5
 """Thrust of Lophorina's propellers [N·s²/rad²]."""
-DENSITY = 1.225
-GLIDE = 10.0
-"""How long the fixed wing glides [s]."""
 HEAVY = 1e6
 """Mass of what must keep its velocity whatever pushes it [kg]."""
 
 
-def about(axis: int, angle: float) -> np.ndarray:
-    """A turn about x, y or z."""
-    i, j = (axis + 1) % 3, (axis + 2) % 3
-    found = np.eye(3)
-    found[i, i] = found[j, j] = cos(angle)
-    found[i, j], found[j, i] = -sin(angle), sin(angle)
-    return found
-
-
-def attitude(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    return about(2, yaw) @ about(1, pitch) @ about(0, roll)
-
-
-# --- propellers ----------------------------------------------------------------------------------------------------------
+# --- propellers ------------------------------------------------------------------------------------------------------
 
 
 def hover_point(samples: int) -> Iterator[Check]:
@@ -103,8 +89,8 @@ def tilted_thrust(samples: int) -> Iterator[Check]:
 
 
 def propeller_extras(samples: int) -> Iterator[Check]:
-    """f = a + b ω + c ω² within max_force; drag torque c f against the spin; −c|ω| v⊥ across the axle; f (1 − c v∥); and
-    the ground's f/(1 − (R/4z)²)."""
+    """f = a + b ω + c ω² within max_force; drag torque c f against the spin; −c|ω| v⊥ across the axle; f (1 − c v∥);
+    and the ground's f/(1 − (R/4z)²)."""
     del samples
     element: Data = {
         "type": "propeller", "joint": "spin", "curve": [0.2, 0.001, 2e-5], "sense": "cw", "drag_torque": 0.02,
@@ -123,22 +109,31 @@ def propeller_extras(samples: int) -> Iterator[Check]:
     across = np.array([-wind[0], -wind[1], 0.0])
     force = np.array([0.0, 0.0, thrust]) - 1e-4 * speed * across
     why = "A handful of products: rounding of 4 N."
-    yield worst("propeller: thrust and drag across in wind and ground effect [N]", run.of("rotor/force") - force,
-                20 * EPS * 4.0, why)  # fmt: skip
+    yield worst(
+        "propeller: thrust and drag across in wind and ground effect [N]",
+        run.of("rotor/force") - force,
+        20 * EPS * 4.0,
+        why,
+    )
     # Turning against the clock's sense about −z: the air brakes it with a torque about +z.
-    yield close("propeller: torque of the air about the axle [N·m]", 0.02 * steady, run.of("rotor/torque"),
-                20 * EPS, why)  # fmt: skip
+    yield close(
+        "propeller: torque of the air about the axle [N·m]", 0.02 * steady, run.of("rotor/torque"), 20 * EPS, why
+    )
     before = run.momentum()
     moment = (run.steps(1).momentum() - before) / run.engine.dt
     wanted = np.array([0.0, 0.0, 0.02 * steady]) - 2e-5 * speed * across
     # The torque falls with the speed, by ½ h τ/J of it relatively; L about a centre that is the heavy body's.
     why = "Over a step of 0.25 ms: the spin falls by τ h/2J = 1e-2 rad/s of 400, and L = 0.4 is rounded."
     yield worst("propeller: moments of drag and rolling [N·m]", moment - wanted, 1e-5, why)
-    capped = run_of({**robot, "elements": {"rotor": {**element, "max_force": 2.5, "radius": None, "inflow_loss": 0.0}}},
-                    world=WEIGHTLESS, start_speed={"spin": -speed})  # fmt: skip
+    capped = run_of(
+        {**robot, "elements": {"rotor": {**element, "max_force": 2.5, "radius": None, "inflow_loss": 0.0}}},
+        world=WEIGHTLESS,
+        start_speed={"spin": -speed},
+    )
     yield close("propeller: at most max_force [N]", 2.5, capped.of("rotor/thrust"), 4 * EPS, "By definition.")
-    back = run_of({**robot, "elements": {"rotor": {**element, "radius": None}}}, world=WEIGHTLESS,
-                  start_speed={"spin": speed})  # fmt: skip
+    back = run_of(
+        {**robot, "elements": {"rotor": {**element, "radius": None}}}, world=WEIGHTLESS, start_speed={"spin": speed}
+    )
     yield close("propeller: pushes backwards, turning backwards [N]", -steady, back.of("rotor/thrust"), 20 * EPS, why)
 
 
@@ -169,177 +164,7 @@ def thrust_lag(samples: int) -> Iterator[Check]:
     yield worst("lag of the thrust, up and down [N]", wrong, 600 * EPS * 2.5, why)
 
 
-# --- surfaces -------------------------------------------------------------------------------------------------------------
-
-
-def wing_by_equation(p: Data, velocity: np.ndarray, density: float = DENSITY) -> tuple[np.ndarray, np.ndarray, float]:
-    """Force and moment (about the span, at the centre of pressure) and α of [costa2022] section 2.3.1.1, by vectors in
-    the link's axes; `velocity` is that of the centre of pressure through the air."""
-    forward, upward = np.array(p["forward"]), np.array(p["upward"])
-    span = np.cross(forward, upward)
-    forward, span = forward / np.linalg.norm(forward), span / np.linalg.norm(span)
-    up = np.cross(span, forward)
-    in_plane = velocity - (velocity @ span) * span
-    speed = float(np.linalg.norm(in_plane))
-    sweep = speed**2 / float(velocity @ velocity)
-    alpha = p["a0"] + float(np.arctan2(-in_plane @ up, in_plane @ forward))
-    # A plate that moves backwards meets the air at the angle of the other edge.
-    while alpha > pi / 2:
-        alpha -= pi
-    while alpha < -pi / 2:
-        alpha += pi
-
-    def line(slope: float, after: float) -> float:
-        size = abs(alpha)
-        stall = p["alpha_stall"]
-        value = slope * size if size <= stall else slope * stall + after * (size - stall)
-        return value if alpha >= 0.0 else -value
-
-    lift = line(p["cla"], p["cla_stall"])
-    lift = max(lift, 0.0) if alpha >= 0.0 else min(lift, 0.0)
-    drag = abs(line(p["cda"], p["cda_stall"])) + p["cd0"]
-    moment = line(p["cma"], p["cma_stall"])
-    moment = max(moment, 0.0) if alpha >= 0.0 else min(moment, 0.0)
-    pressure = 0.5 * density * speed**2 * p["area"]
-    along = in_plane / speed
-    force = pressure * sweep * (lift * np.cross(span, along) - drag * along)
-    return force, pressure * sweep * moment * span, alpha
-
-
-WING: Data = {
-    "type": "lift-drag", "link": "body", "area": 0.4, "a0": 0.05, "cla": 4.75, "cda": 0.64, "cma": 0.3,
-    "alpha_stall": 0.34, "cla_stall": -3.85, "cda_stall": 0.9, "cma_stall": -0.2, "cd0": 0.02,
-    "cp": [-0.1, 0.6, 0.05], "forward": [1.0, 0.0, 0.0], "upward": [0.0, 0.0, 1.0],
-}  # fmt: skip
-
-
-def lift_and_drag(samples: int) -> Iterator[Check]:
-    """C_L = C_Lα α up to the stall and C_Lα α_s + C_Lαs (α − α_s) beyond it, down to 0; C_D the same with its own
-    slopes; F = ½ ρ v² A cos² Λ C, across and against the velocity, at the centre of pressure."""
-    rng = np.random.default_rng(62)
-    centre = [0.02, -0.03, 0.05]
-    robot = {"links": {"body": link(HEAVY, [HEAVY, HEAVY, HEAVY], centre=centre)}, "elements": {"wing": WING}}
-    case_errors: dict[str, list[float]] = {"before": [], "after": []}
-    moments: list[float] = []
-    for k in range(max(min(samples, 2000) // 10, 12)):
-        alpha = (rng.uniform(-0.3, 0.25) if k % 2 else rng.uniform(0.4, 1.4) * rng.choice([-1.0, 1.0])) - WING["a0"]
-        slip, speed = rng.uniform(-0.4, 0.4), rng.uniform(5.0, 40.0)
-        angles, wind = rng.uniform(-1.0, 1.0, 3), rng.uniform(-3.0, 3.0, 3)
-        turned, rates = attitude(*angles), rng.uniform(-0.5, 0.5, 3)
-        through = speed * np.array([cos(alpha) * cos(slip), sin(slip), -sin(alpha) * cos(slip)])
-        velocity = turned @ (through - np.cross(rates, WING["cp"])) + wind
-        run = run_of(
-            robot, world={**WEIGHTLESS, "wind": {"steady": wind.tolist()}}, pose=[1.0, 2.0, 3.0, *angles.tolist()],
-            velocity=velocity.tolist(), angular_velocity=rates.tolist(),
-        )  # fmt: skip
-        force, moment, found = wing_by_equation(WING, through)
-        size = 0.5 * DENSITY * speed**2 * WING["area"]
-        wrong = np.abs(run.of("wing/force") - turned @ force).max() / size
-        which = "after" if abs(found) > WING["alpha_stall"] else "before"
-        case_errors[which] += [float(wrong), abs(float(run.of("wing/alpha")) - found)]
-        whole = turned @ (moment + np.cross(np.array(WING["cp"]) - centre, force))
-        moments.append(float(np.abs(run.engine.data.xfrc_applied[1, 3:] - whole).max()) / size)
-    why = "Rotations there and back, the wind taken off again: 100 roundings of ½ ρ v² A and of speeds of 40 m/s."
-    for case, errors in case_errors.items():
-        yield worst(f"lift and drag {case} the stall: force by ½ρv²A, and α", errors, 1000 * EPS, why)
-    yield worst("moment of lift and drag about the body's centre, by ½ρv²A·m", moments, 1000 * EPS, why)
-    step = run_of(one_body(1.0, elements={"wing": {**WING, "cp": [0.0, 0.0, 0.0]}}), step=1e-5, world=WEIGHTLESS,
-                  velocity=[20.0, 0.0, -2.0])  # fmt: skip
-    force, _, _ = wing_by_equation({**WING, "cp": [0.0, 0.0, 0.0]}, np.array([20.0, 0.0, -2.0]))
-    gained = step.steps(1).of("twist")[:3] - [20.0, 0.0, -2.0]
-    # F changes by 2F h F/(m v) within the step and the body turns by its moment: half of that, 1e-4 relatively.
-    why = "A step of 10 µs: the force changes by 2 F h/m v and the moment turns the body, 1e-3 of 500 N at most."
-    yield worst("velocity that lift and drag give to 1 kg in 10 µs [m/s]", gained - force * 1e-5, 1e-3 * 5e-3, why)
-
-
-# --- a glide ---------------------------------------------------------------------------------------------------------------
-
-
-def trimmed(robot: Data) -> tuple[float, float, float, float]:
-    """Speed, angle of attack, glide angle and lift by drag of the fixed wing in a steady glide, flaps at 0: the three
-    equations of a plane flight solved by Newton's method on the equations of its surfaces."""
-    surfaces = [one for one in robot["elements"].values() if one["type"] == "lift-drag"]
-    mass = sum(one["mass"] for one in robot["links"].values())
-    centre = sum(
-        one["mass"] * (np.array(one["centre"]) + _place(robot, name)) for name, one in robot["links"].items()
-    ) / mass
-
-    def forces(speed: float, alpha: float) -> tuple[np.ndarray, float]:
-        velocity = speed * np.array([cos(alpha), 0.0, -sin(alpha)])
-        force, moment = np.zeros(3), np.zeros(3)
-        for one in surfaces:
-            if one["radial_symmetry"]:
-                pushed, turning = -0.5 * DENSITY * one["area"] * one["cd0"] * speed * velocity, np.zeros(3)
-            else:
-                pushed, turning, _ = wing_by_equation(one, velocity)
-            force += pushed
-            moment += turning + np.cross(np.array(one["cp"]) - centre, pushed)
-        return force, float(moment[1])
-
-    def missing(unknown: np.ndarray) -> np.ndarray:
-        speed, alpha, glide = unknown
-        force, moment = forces(speed, alpha)
-        # In the body's axes gravity points down by the pitch θ = α − γ.
-        pitch = alpha - glide
-        weight = mass * GRAVITY * np.array([sin(pitch), 0.0, -cos(pitch)])
-        # Nose up is a positive pitch here; a positive moment about y lowers it.
-        weight[0] = -mass * GRAVITY * sin(pitch)
-        return np.array([force[0] + weight[0], force[2] + weight[2], moment])
-
-    unknown = np.array([15.0, 0.0, 0.12])
-    for _ in range(50):
-        value = missing(unknown)
-        slopes = np.empty((3, 3))
-        for k, h in enumerate((1e-6, 1e-8, 1e-8)):
-            moved = unknown.copy()
-            moved[k] += h
-            slopes[:, k] = (missing(moved) - value) / h
-        unknown = unknown - np.linalg.solve(slopes, value)
-    speed, alpha, glide = unknown.tolist()
-    force, _ = forces(speed, alpha)
-    along = np.array([cos(alpha), 0.0, -sin(alpha)])
-    drag = -float(force @ along)
-    lift = float(force @ [sin(alpha), 0.0, cos(alpha)])
-    return speed, alpha, glide, lift / drag
-
-
-def _place(robot: Data, name: str) -> np.ndarray:
-    """Of a link's frame in the root's, joints at 0; of links that hang on the root."""
-    for one in robot["joints"].values():
-        if one["child"] == name:
-            x, y, z, roll, pitch, yaw = _pose(one["pose"])
-            del roll, pitch, yaw
-            return np.array([x, y, z])
-    return np.zeros(3)
-
-
-def _pose(pose: Data | list[float]) -> list[float]:
-    return list(pose) if not isinstance(pose, dict) else [pose.get(key, 0.0) for key in "x y z roll pitch yaw".split()]
-
-
-def glide_ratio(samples: int) -> Iterator[Check]:
-    """A steady glide goes L/D as far as it sinks: cot γ = L/D at the angle of attack that trims it, found apart by
-    Newton's method on the surfaces' equations."""
-    del samples
-    robot = shipped("fixed-wing")
-    speed, alpha, glide, ratio = trimmed(robot)
-    yield close("fixed wing: glide ratio that its file states", 8.336, ratio, 5e-3, "Of its own digits.")
-    pitch = glide - alpha  # about y, nose down positive
-    run = run_of(
-        robot, step=1e-3, pose=[0.0, 0.0, 200.0, 0.0, pitch, 0.0],
-        velocity=[speed * cos(glide), 0.0, -speed * sin(glide)],
-    )  # fmt: skip
-    start = run.of("pose")[:3].copy()
-    end = run.run(GLIDE).of("pose")[:3]
-    measured = (end[0] - start[0]) / (start[2] - end[2])
-    # Newton's method with differences leaves 1e-9 of the trim, and an asymmetry of the file's digits a bank of 1e-8 rad/s.
-    why = "Ten seconds from a trim that is solved to 1e-9; what is missing to it swings on and does not grow."
-    yield close("fixed wing: glide ratio over the glide", ratio, measured, 1e-7 * ratio, why)
-    last = float(np.linalg.norm(run.of("twist")[:3]))
-    yield close("fixed wing: speed after it [m/s]", speed, last, 1e-7 * speed, why)
-
-
-# --- wind -------------------------------------------------------------------------------------------------------------------
+# --- wind ------------------------------------------------------------------------------------------------------------
 
 BALL: Data = {
     "type": "lift-drag", "link": "body", "area": 0.05, "cla": 0.0, "cda": 0.0, "cda_stall": 0.0, "cd0": 0.5,
@@ -381,11 +206,10 @@ def blown_air(run, rows: np.ndarray) -> np.ndarray:
 def gusts(samples: int) -> Iterator[Check]:
     """A gust blows ½ (1 − cos 2π(t − t₀)/T) of its velocity from t₀ to t₀ + T, added to the steady wind."""
     del samples
-    step, at, lasts = 1e-3, 0.3, 0.8
+    step, at, lasts = 5e-3, 0.3, 0.8
     peak, steady = np.array([5.0, -3.0, 2.0]), np.array([1.0, 0.5, 0.0])
     wind = {"steady": steady.tolist(), "gusts": [{"at": at, "duration": lasts, "velocity": peak.tolist()}]}
-    run = run_of({**one_body(elements={"air": BALL}), "base": "fixed"}, step=step,
-                 world={**WEIGHTLESS, "wind": wind})  # fmt: skip
+    run = run_of({**one_body(elements={"air": BALL}), "base": "fixed"}, step=step, world={**WEIGHTLESS, "wind": wind})
     rows = run.record(1.5)
     times = step * np.arange(1, len(rows) + 1)
     inside = (times > at) & (times < at + lasts)
@@ -397,14 +221,14 @@ def gusts(samples: int) -> Iterator[Check]:
 
 def turbulence(samples: int) -> Iterator[Check]:
     """For each axis a process of variance σ² and correlation e^{−τ/T}, T = length/speed."""
-    step, every = 1e-3, 10
+    step = 0.01
     sigma, time = np.array([1.5, 1.0, 0.6]), 0.05
     wind = {"turbulence": {"intensity": sigma.tolist(), "length": 1.0, "speed": 20.0}}
-    run = run_of({**one_body(elements={"air": BALL}), "base": "fixed"}, step=step,
-                 world={**WEIGHTLESS, "wind": wind}, seed=7)  # fmt: skip
-    seconds = min(max(samples / 7.5, 4.0), 400.0)
-    air = blown_air(run, run.record(seconds, every=every))
-    kept = exp(-every * step / time)
+    run = run_of(
+        {**one_body(elements={"air": BALL}), "base": "fixed"}, step=step, world={**WEIGHTLESS, "wind": wind}, seed=7
+    )
+    air = blown_air(run, run.record(min(max(samples / 1.5, 20.0), 2000.0)))
+    kept = exp(-step / time)
     n = len(air)
     # Of an autoregressive series: Var s² = (2σ⁴/n)(1 + ρ²)/(1 − ρ²).
     spread = sqrt(2.0 / n * (1.0 + kept**2) / (1.0 - kept**2))
@@ -416,7 +240,7 @@ def turbulence(samples: int) -> Iterator[Check]:
         # Bartlett's formula for an autoregressive process of first order.
         spread = sqrt(((1.0 + kept**2) * (1.0 - rho**2) / (1.0 - kept**2) - 2.0 * lag * rho**2) / n)
         why = "Five standard deviations by Bartlett's formula."
-        name = f"turbulence: correlation after {lag * every * step:g} s"
+        name = f"turbulence: correlation after {lag * step:g} s"
         yield worst(f"{name}, less e^(−τ/T)", found - rho, 5.0 * spread, why)
     mean = air.mean(axis=0) / sigma
     why = "Five standard deviations of the mean: √((1 + ρ)/(1 − ρ)/n) of σ."
@@ -428,8 +252,6 @@ FUNCTIONS = (
     tilted_thrust,
     propeller_extras,
     thrust_lag,
-    lift_and_drag,
-    glide_ratio,
     steady_wind,
     gusts,
     turbulence,

@@ -30,7 +30,7 @@ def position_servo(samples: int) -> Iterator[Check]:
     rows = run.command({"turn/position": 1.0}).record(2.5)
     ramp = np.minimum(rate * times(rows), 1.0)
     position, speed = run.of("turn/position", rows), run.of("turn/speed", rows)
-    # Damping against the reference's speed, not against rest, leaves no lag; a critically damped start fades as e^(−ωt).
+    # Damping against the reference's speed, not against rest, leaves no lag; a start fades as e^(−ωt).
     going = (times(rows) > 0.4) & (times(rows) < 1.95)
     why = "The way of each step, once e^-40 of the start is gone: 2500 roundings of 1 rad by 1 ms."
     yield worst("position servo: goes at its rate [rad/s]", np.diff(position[going]) / STEP - rate, 1e-10, why)
@@ -53,8 +53,13 @@ def position_servo(samples: int) -> Iterator[Check]:
     # A spring pulls it back, which the proportional part alone would give way to.
     run.engine.model.jnt_stiffness[0] = 0.3 * float(run.engine.tables.actuators["proportional"][0])
     rows = run.command({"turn/position": 0.2}).record(2.0)
-    yield close("position servo with an integral part: ends at its command [rad]", 0.2, run.of("turn/position", rows)[-1],
-                1e-6, "Against a spring of 0.3 k_p; after 2 s at a slowest pole of 7 rad/s: e^-14 of 0.2 rad.")  # fmt: skip
+    yield close(
+        "position servo with an integral part: ends at its command [rad]",
+        0.2,
+        run.of("turn/position", rows)[-1],
+        1e-6,
+        "Against a spring of 0.3 k_p; after 2 s at a slowest pole of 7 rad/s: e^-14 of 0.2 rad.",
+    )
     run = table_run({"kind": "position", "frequency": frequency}, range=[-0.4, 0.6], speed=2.0)
     end = run.command({"turn/position": 3.0}).run(2.0).of("turn/position")
     yield close("position servo: commands end at the range [rad]", 0.6, end, 1e-9, "The reference stops there.")
@@ -67,9 +72,12 @@ def speed_servo(samples: int) -> Iterator[Check]:
     run = table_run({"kind": "velocity", "frequency": frequency})
     rows = run.command({"turn/speed": 7.0}).record(0.5)
     wrong = run.of("turn/speed", rows) - 7.0 * (1.0 - np.exp(-frequency * times(rows)))
-    # Runge-Kutta's factor for e^(−z), z = ωh = 0.04, is wrong by z⁵/120 a step: t ω z⁴/120 e^(−ωt) in all, at most at ωt = 1.
-    why = "Runge-Kutta: ωt e^(−ωt) (ωh)⁴/120 of 7 rad/s, e^-1 of it at most, e^(ωh) for the next order, and 500 roundings."
-    yield worst("speed servo: first order [rad/s]", wrong, 7.0 * 1.04 * exp(-1.0) * 0.04**4 / 120.0 + 500 * EPS * 7.0, why)
+    # Runge-Kutta's factor for e^(−z), z = ωh = 0.04, is wrong by z⁵/120 a step: ωt z⁴/120 e^(−ωt)
+    # in all, at most at ωt = 1.
+    why = "Runge-Kutta: ωt e^(−ωt) (ωh)⁴/120 of 7 rad/s at ωt = 1, e^(ωh) for the next order, and 500 roundings."
+    yield worst(
+        "speed servo: first order [rad/s]", wrong, 7.0 * 1.04 * exp(-1.0) * 0.04**4 / 120.0 + 500 * EPS * 7.0, why
+    )
     run = table_run({"kind": "velocity", "frequency": frequency, "effort": 0.8})
     rows = run.command({"turn/speed": 50.0}).record(0.5)
     wrong = run.of("turn/speed", rows) - 0.8 / INERTIA * times(rows)
@@ -97,7 +105,9 @@ def effort_and_friction(samples: int) -> Iterator[Check]:
     yield worst("effort: at most the joint's [N·m]", run.of("turn/effort", rows) - 0.2, 4 * EPS, "As given.")
     run = table_run({"kind": "effort"}, armature=0.03)
     speed = run.command({"turn/effort": 0.5}).run(1.0).of("turn/speed")
-    yield close("effort against an armature: speed [rad/s]", 0.5 / (INERTIA + 0.03), speed, 1000 * EPS * 10, "τ t/(I + a).")
+    yield close(
+        "effort against an armature: speed [rad/s]", 0.5 / (INERTIA + 0.03), speed, 1000 * EPS * 10, "τ t/(I + a)."
+    )
 
 
 def lags(samples: int) -> Iterator[Check]:
@@ -105,7 +115,6 @@ def lags(samples: int) -> Iterator[Check]:
     del samples
     up, down = 0.1, 0.25
     wrong = []
-    # Read from the effort: a speed servo of a body too heavy to move shows k_p (reference − 0).
     robot = turntable(INERTIA, {"kind": "effort", "lag": up, "lag_down": down})
     run = run_of(robot, step=STEP, world=WEIGHTLESS)
     start = 0.0
@@ -139,7 +148,9 @@ def dc_motor(samples: int) -> Iterator[Check]:
     bound = 60.0 * 0.37 * (rate * STEP) ** 4 / 120.0 + 1000 * EPS * 60.0
     yield worst("DC motor on a joint: speed after a step of voltage [rad/s]", wrong, bound, why)
     current = (12.0 - constant * run.of("turn/speed", rows)) / 0.5
-    yield worst("DC motor on a joint: current [A]", run.of("motor/current", rows) - current, 100 * EPS * 24.0, "(V − E)/R.")
+    yield worst(
+        "DC motor on a joint: current [A]", run.of("motor/current", rows) - current, 100 * EPS * 24.0, "(V − E)/R."
+    )
 
 
 def joint_friction(samples: int) -> Iterator[Check]:
@@ -147,7 +158,14 @@ def joint_friction(samples: int) -> Iterator[Check]:
     that the speed falls evenly."""
     del samples
     robot = turntable(INERTIA, {"kind": "effort"})
-    friction: Data = {"type": "lugre", "joint": "turn", "stiffness": 500.0, "damping": 4.0, "coulomb": 0.2, "static": 0.3}
+    friction: Data = {
+        "type": "lugre",
+        "joint": "turn",
+        "stiffness": 500.0,
+        "damping": 4.0,
+        "coulomb": 0.2,
+        "static": 0.3,
+    }
     robot = {**robot, "elements": {"friction": friction}}
     run = run_of(robot, step=STEP, world=WEIGHTLESS)
     # Slowly, so that it does not swing beyond.

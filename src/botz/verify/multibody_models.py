@@ -1,4 +1,4 @@
-"""From parts to model: meshes against closed forms, the source's conversion and fit, and models through three formats."""
+"""From parts to model: meshes against closed forms, the source's conversion and fit, models through three formats."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def relative(found: np.ndarray, expected: np.ndarray) -> float:
 
 
 def mesh_solids(samples: int) -> Iterator[Check]:
-    """A meshed box has the box's m (b² + c²)/12; a meshed cylinder is a prism, I_zz = m R² (2 + cos 2π/n)/6; a sphere of
-    triangles goes to ⅖ m r² with the square of their edges; anywhere, in any attitude."""
+    """A meshed box has the box's m (b² + c²)/12; a meshed cylinder is a prism, I_zz = m R² (2 + cos 2π/n)/6; a sphere
+    of triangles goes to ⅖ m r² with the square of their edges; anywhere, in any attitude."""
     del samples
     import trimesh
 
@@ -58,7 +58,9 @@ def mesh_solids(samples: int) -> Iterator[Check]:
     fine = mass_properties(trimesh.creation.cylinder(radius=radius, height=length, sections=2000), 2.0)
     why = "The prism's own distance from the cylinder: 2π²/(3n²) of I_zz."
     ideal = solids.cylinder(radius, length, 2.0).inertia
-    yield close("mesh of a cylinder: near to ½ m r²", 0.0, relative(fine.inertia, ideal), 2.0 * pi**2 / 3.0 / 2000**2, why)
+    yield close(
+        "mesh of a cylinder: near to ½ m r²", 0.0, relative(fine.inertia, ideal), 2.0 * pi**2 / 3.0 / 2000**2, why
+    )
     yield close("closed form of a cylinder: ½ m r² [kg·m²]", 0.5 * 2.0 * radius**2, ideal[2, 2], 4 * EPS, "As it is.")
     errors = []
     for depth in (3, 4):
@@ -66,12 +68,14 @@ def mesh_solids(samples: int) -> Iterator[Check]:
         errors.append(relative(ball.inertia, 0.4 * 0.09 * np.eye(3)))
     why = "Flat faces miss the sphere by the square of their edges: a quarter at half the edge; the fourth power, 2 %."
     yield close("mesh of a sphere: error at half the edge by the one before", 0.25, errors[1] / errors[0], 0.005, why)
-    yield close("closed form of a sphere: ⅖ m r² [kg·m²]", 0.4 * 0.09, solids.sphere(0.3).inertia[0, 0], 4 * EPS, "As it is.")
+    yield close(
+        "closed form of a sphere: ⅖ m r² [kg·m²]", 0.4 * 0.09, solids.sphere(0.3).inertia[0, 0], 4 * EPS, "As it is."
+    )
 
 
 def source_conversion(samples: int) -> Iterator[Check]:
-    """[costa2022] section 3.5: I = I_mesh/s⁵/(V/s³) m for density 1 and millimetres; its own printed results. Its meshes
-    stand turned by 90° about z in Lophorina's file: R I Rᵀ."""
+    """[costa2022] section 3.5: I = I_mesh/s⁵/(V/s³) m for density 1 and millimetres; its own printed results. Its
+    meshes stand turned by 90° about z in Lophorina's file: R I Rᵀ."""
     del samples
     from botz.scene.solids import tensor_for_mass
 
@@ -123,7 +127,7 @@ def thrust_fit(samples: int) -> Iterator[Check]:
     yield close("thrust fit by sums, maker", 1.8201e-5, fit_by_sums(table.speed, maker).curve[2], 5e-10, why)
 
 
-# --- formats --------------------------------------------------------------------------------------------------------------
+# --- formats ---------------------------------------------------------------------------------------------------------
 
 
 def mass_matrices(model: RobotModel, positions: dict[str, np.ndarray]) -> np.ndarray:
@@ -133,7 +137,9 @@ def mass_matrices(model: RobotModel, positions: dict[str, np.ndarray]) -> np.nda
     free = [j for j in range(built.njnt) if built.jnt_type[j] == int(mujoco.mjtJoint.mjJNT_FREE)]
     names = sorted(positions)
     numbers = {name: built.joint(f"robot/{name}").id for name in names}
-    order = [built.jnt_dofadr[j] + k for j in free for k in range(6)] + [built.jnt_dofadr[numbers[name]] for name in names]
+    order = [built.jnt_dofadr[j] + k for j in free for k in range(6)] + [
+        built.jnt_dofadr[numbers[name]] for name in names
+    ]
     found = []
     whole = np.zeros((built.nv, built.nv))
     for sample in range(len(next(iter(positions.values())))):
@@ -155,8 +161,12 @@ def through_formats(samples: int) -> Iterator[Check]:
     before = mass_matrices(model, positions)
     # By hand: the whole's mass on the diagonal of the root's translation.
     why = "The sum of nine masses."
-    yield worst("Lophorina's mass matrix: mass of the whole [kg]", before[:, :3, :3].ravel() - np.tile(2.132 * np.eye(3).ravel(), count),
-                100 * EPS, why)  # fmt: skip
+    yield worst(
+        "Lophorina's mass matrix: mass of the whole [kg]",
+        (before[:, :3, :3] - 2.132 * np.eye(3)).ravel(),
+        100 * EPS,
+        why,
+    )
     why = "Tensors are written with 17 digits, and turned to principal axes and back: 1e-10 of the largest entry."
     with tempfile.TemporaryDirectory() as folder:
         last = model
@@ -165,16 +175,28 @@ def through_formats(samples: int) -> Iterator[Check]:
             save_model(model, path)
             again = load_model(path)
             name = {".sdf": "SDF", ".xml": "MJCF", ".urdf": "URDF"}[ending]
-            yield close(f"Lophorina as {name} and back: mass matrix", 0.0, relative(mass_matrices(again, positions), before),
-                        1e-10, why)  # fmt: skip
+            yield close(
+                f"Lophorina as {name} and back: mass matrix",
+                0.0,
+                relative(mass_matrices(again, positions), before),
+                1e-10,
+                why,
+            )
             joints = sorted(one for one, joint in again.joints.items() if joint.kind != "fixed")
-            yield same(f"Lophorina as {name} and back: joints", " ".join(sorted(moving)), " ".join(joints), "All of them.")
+            yield same(
+                f"Lophorina as {name} and back: joints", " ".join(sorted(moving)), " ".join(joints), "All of them."
+            )
             # On from format to format, as far as MJCF's own reader lets a model be written again.
             chained = Path(folder) / f"chain{ending}"
             save_model(last, chained)
             last = load_model(chained)
-        yield close("Lophorina through SDF, MJCF and URDF in turn: mass matrix", 0.0,
-                    relative(mass_matrices(last, positions), before), 1e-10, why)  # fmt: skip
+        yield close(
+            "Lophorina through SDF, MJCF and URDF in turn: mass matrix",
+            0.0,
+            relative(mass_matrices(last, positions), before),
+            1e-10,
+            why,
+        )
 
 
 FUNCTIONS = (

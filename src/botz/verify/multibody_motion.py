@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from math import cos, log2, sin, sqrt
 
 import numpy as np
 
 from botz.verify.checks import EPS, FAST, Check, close, worst
-from botz.verify.multibody_rig import CORNERS, GRAVITY, WEIGHTLESS, Data, Run, joint, link, lophorina, one_body, run_of, spins
+from botz.verify.multibody_rig import (
+    CORNERS,
+    GRAVITY,
+    WEIGHTLESS,
+    Data,
+    Run,
+    joint,
+    link,
+    lophorina,
+    one_body,
+    run_of,
+    spins,
+)
 
 FASTEST = sqrt(14.0593 / 2.0032092e-5)
 """Speed of Lophorina's propellers at their greatest thrust [rad/s]."""
@@ -21,8 +34,13 @@ def free_fall(samples: int) -> Iterator[Check]:
     del samples
     step, time = 1e-3, 2.0
     fall = 20.0 + 3.0 * time - 0.5 * GRAVITY * time**2
-    run = run_of(one_body(2.0, [0.01, 0.02, 0.025]), step=step, pose={"z": 20.0}, velocity=[1.0, -2.0, 3.0],
-                 angular_velocity=[3.0, 0.2, 4.0]).run(time)  # fmt: skip
+    run = run_of(
+        one_body(2.0, [0.01, 0.02, 0.025]),
+        step=step,
+        pose={"z": 20.0},
+        velocity=[1.0, -2.0, 3.0],
+        angular_velocity=[3.0, 0.2, 4.0],
+    ).run(time)
     wrong = run.of("pose")[:3] - [time, -2.0 * time, fall]
     why = "Each of 2000 steps adds to numbers of up to 21 m: 2000 roundings of half of eps each."
     yield worst("free fall of a turning body: place after 2 s [m]", wrong, 2000 * EPS * 21.0, why)
@@ -92,8 +110,8 @@ def exchanged_momentum(samples: int) -> Iterator[Check]:
     rate = -sum(j * w for j, w in zip(spin, found, strict=True)) / whole
     why = "Runge-Kutta's share of 0.1 % in 10 s, as demanded at full speed."
     yield worst("momentum while propellers change speed: share of ΣJ_p|ω|", lost, 1e-3, why)
-    # A propeller's I_xz turns with it and shakes its arm, moment I about the tilt axis, by I_xz/I, far above the servo's
-    # frequency; the arms' I_yz put their rates into the momentum about z.
+    # A propeller's I_xz turns with it and shakes its arm, moment I about the tilt axis, by I_xz/I, far above the
+    # servo's frequency; the arms' I_yz put their rates into the momentum about z.
     arm, product, shaken = 8.5e-5, 4.43e-5, 1.52e-8
     rate_of_arms = 800.0 * shaken / arm
     why = "Unbalanced propellers shake the arms at ω I_xz/I_arm, whose products of inertia take momentum about z."
@@ -125,7 +143,7 @@ def propeller_inertia(run: Run, corner: str) -> float:
     return float(inertial.inertia[2, 2])
 
 
-# --- a top -------------------------------------------------------------------------------------------------------------
+# --- a top -----------------------------------------------------------------------------------------------------------
 
 MASS, LEVER, AXIAL, ACROSS = 0.5, 0.12, 6e-4, 4e-4
 """Of a rotor: mass, distance of its centre from the pivot, moments about and across its axle."""
@@ -173,14 +191,16 @@ def precession(samples: int) -> Iterator[Check]:
     lowest = 0.5 * (inertial - sqrt(inertial**2 + 4.0))
     rows = run_of(top(), start_speed={"spin": 400.0}).record(1.0)
     run = run_of(top())
-    why = "By energy and momentum about z and the axle, exactly; the greatest of samples misses by ν² h²/8 = 1e-5 of it."
+    why = (
+        "By energy and momentum about z and the axle, exactly; the greatest of samples misses by ν² h²/8 = 1e-5 of it."
+    )
     angle, rate = -np.arcsin(lowest), -AXIAL * 400.0 * lowest / (across * (1.0 - lowest**2))
     leaned, fastest = run.of("pitch/position", rows).max(), run.of("yaw/speed", rows).max()
     yield close("top let go at rest: leans at most [rad]", angle, leaned, 1e-5 * angle, why)
     yield close("top let go at rest: turns at most [rad/s]", rate, fastest, 2e-5 * rate, why)
 
 
-# --- a double pendulum ---------------------------------------------------------------------------------------------------
+# --- a double pendulum -----------------------------------------------------------------------------------------------
 
 
 def double_pendulum() -> Data:
@@ -246,8 +266,8 @@ def swinging_rods(samples: int) -> Iterator[Check]:
     # Local errors of (ω h)⁵/120 with ω = √(g/l) = 6 rad/s at most, 1600 of them, of 9 J.
     why = "1600 steps of (ωh)⁵/120 of a swing of 9 J, ω up to 12 rad/s: the elbow's own and twice that in the energy."
     yield close("double pendulum: energy at 1 ms after 1.6 s [J]", 0.0, errors[1], 9.0 * 1600 * 0.012**5 / 120, why)
-    gaps = [float(np.linalg.norm(a - b)) for a, b in zip(ends, ends[1:], strict=False)]
-    orders = [log2(a / b) for a, b in zip(gaps, gaps[1:], strict=False)]
+    gaps = [float(np.linalg.norm(a - b)) for a, b in pairwise(ends)]
+    orders = [log2(a / b) for a, b in pairwise(gaps)]
     why = "Differences of halved steps, freed of the next order: twice the finer one's less the coarser one's, to h²."
     yield close("double pendulum: order of Runge-Kutta's method", 4.0, 2.0 * orders[1] - orders[0], 0.03, why)
 

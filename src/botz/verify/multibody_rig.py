@@ -1,4 +1,4 @@
-"""Multibody robots to verify with: the shipped ones, and small ones written in place; runs of both, and whole flights."""
+"""Multibody robots to verify with: shipped ones, and small ones written in place; runs of both, and whole flights."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import cos, sin
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,7 +22,8 @@ from botz.verify.rig import SoloRig
 
 Data = dict[str, Any]
 
-GRAVITY = 9.81
+GRAVITY, DENSITY = 9.81, 1.225
+"""Of the world where nothing else is said [m/s², kg/m³]."""
 CORNERS = ("front_left", "front_right", "rear_left", "rear_right")
 SENSES = {"front_left": -1.0, "front_right": 1.0, "rear_left": 1.0, "rear_right": -1.0}
 """Of Lophorina's propellers about their axes."""
@@ -137,6 +139,22 @@ def turntable(inertia: float, actuator: Mapping[str, Any], **jointed: Any) -> Da
         "joints": {"turn": joint(kind, "base", "table", **jointed)},
         "actuators": {"turn": dict(actuator)},
     }
+
+
+# --- turns -----------------------------------------------------------------------------------------------------------
+
+
+def about(axis: int, angle: float) -> np.ndarray:
+    """A turn about x, y or z."""
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    found = np.eye(3)
+    found[i, i] = found[j, j] = cos(angle)
+    found[i, j], found[j, i] = -sin(angle), sin(angle)
+    return found
+
+
+def attitude(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    return about(2, yaw) @ about(1, pitch) @ about(0, roll)
 
 
 # --- whole flights, with their controllers ---------------------------------------------------------------------------

@@ -8,8 +8,7 @@ from math import cos, pi, radians, sin, sqrt
 import numpy as np
 
 from botz.verify.checks import EPS, Check, close, same, worst
-from botz.verify.multibody_air import attitude
-from botz.verify.multibody_rig import GRAVITY, WEIGHTLESS, Data, lophorina, one_body, run_of
+from botz.verify.multibody_rig import GRAVITY, WEIGHTLESS, Data, attitude, lophorina, one_body, run_of
 
 FIELD = [0.5e-5, 2.1e-5, -3.9e-5]
 
@@ -60,18 +59,26 @@ def other_sensors(samples: int) -> Iterator[Check]:
     run = run_of(body, pose=pose, world={**WEIGHTLESS, "earth": earth}, velocity=velocity)
     turned, height = attitude(*pose[3:]), 760.0 + pose[2]
     why = "A rotation of 4.4e-5 T."
-    yield worst("magnetometer: the field in its axes [T]", run.of("magnet/field") - turned.T @ FIELD, 20 * EPS * 5e-5, why)
-    # ISO 2533, by its integral: p = p₀ exp(−∫ g/(R T) dh) with T = 288.15 − 0.0065 h, here in 1000 parts by Simpson's rule.
+    yield worst(
+        "magnetometer: the field in its axes [T]", run.of("magnet/field") - turned.T @ FIELD, 20 * EPS * 5e-5, why
+    )
+    # ISO 2533, by its integral: p = p₀ exp(−∫ g/(R T) dh) with T = 288.15 − 0.0065 h, by Simpson's rule.
     h = np.linspace(0.0, height, 2001)
     f = 9.80665 / (287.05287 * (288.15 - 0.0065 * h))
     integral = float((f[0] + f[-1] + 4.0 * f[1::2].sum() + 2.0 * f[2:-1:2].sum()) * (h[1] - h[0]) / 3.0)
     why = "Simpson's rule in 1000 parts on a function that hardly bends: roundings of 101,325 Pa."
-    yield close("barometer: the standard atmosphere [Pa]", 101325.0 * np.exp(-integral), run.of("baro/pressure"), 1e-8, why)
-    yield close("barometer: at 11 km, by the tables [Pa]", 22632.0, at_height(11000.0), 0.5, "Of printed tables' digits.")
+    yield close(
+        "barometer: the standard atmosphere [Pa]", 101325.0 * np.exp(-integral), run.of("baro/pressure"), 1e-8, why
+    )
+    yield close(
+        "barometer: at 11 km, by the tables [Pa]", 22632.0, at_height(11000.0), 0.5, "Of printed tables' digits."
+    )
     # Places on WGS 84 by its Cartesian coordinates: the step east and north is that of the metres.
     here, there = cartesian(-23.5, -46.6, 760.0), cartesian(*run.of("gps/position"))
     east = np.array([-sin(radians(-46.6)), cos(radians(-46.6)), 0.0])
-    up = np.array([cos(radians(-23.5)) * cos(radians(-46.6)), cos(radians(-23.5)) * sin(radians(-46.6)), sin(radians(-23.5))])
+    up = np.array(
+        [cos(radians(-23.5)) * cos(radians(-46.6)), cos(radians(-23.5)) * sin(radians(-46.6)), sin(radians(-23.5))]
+    )
     north = np.cross(up, east)
     found = np.array([(there - here) @ axis for axis in (east, north, up)])
     # Of second order: d²/R of 5 m on 6.4e6 m, 4e-6 m; roundings of 6.4e6 m.
@@ -81,10 +88,18 @@ def other_sensors(samples: int) -> Iterator[Check]:
     yield close("altimeter: height [m]", pose[2], run.of("alti/height"), 4 * EPS * 5.0, "As it is.")
     yield close("altimeter: rate [m/s]", 0.5, run.of("alti/rate"), 20 * EPS, "As it is.")
     yield worst("pose sensor: place [m]", run.of("true/pose")[:3] - pose[:3], 4 * EPS * 5.0, "As it is.")
-    yield worst("pose sensor: velocity in its axes [m/s]", run.of("true/twist")[:3] - turned.T @ velocity, 50 * EPS * 3.0,
-                "A rotation.")  # fmt: skip
-    yield worst("root link: velocity in its axes [m/s]", run.of("twist")[:3] - turned.T @ velocity, 50 * EPS * 3.0,
-                "A rotation.")  # fmt: skip
+    yield worst(
+        "pose sensor: velocity in its axes [m/s]",
+        run.of("true/twist")[:3] - turned.T @ velocity,
+        50 * EPS * 3.0,
+        "A rotation.",
+    )
+    yield worst(
+        "root link: velocity in its axes [m/s]",
+        run.of("twist")[:3] - turned.T @ velocity,
+        50 * EPS * 3.0,
+        "A rotation.",
+    )
     yield worst("root link: attitude as angles [rad]", run.of("attitude") - pose[3:], 50 * EPS, "There and back.")
 
 
@@ -140,11 +155,15 @@ def contact_sensor(samples: int) -> Iterator[Check]:
     yield worst("contact sensor: the weight of what stands [N]", force - [0.0, 0.0, 3.0 * GRAVITY], 1e-5, why)
     yield close("contact sensor: touches", 1.0, run.of("s/touching"), 0.0, "Above its threshold.")
     run = run_of(body, step=1e-3, pose={"z": 5.0}, world={"ground": True}).run(0.1)
-    yield worst("contact sensor: nothing in the air [N]", [*run.of("s/force"), run.of("s/touching")], 1e-9, "Free fall.")
+    yield worst(
+        "contact sensor: nothing in the air [N]", [*run.of("s/force"), run.of("s/touching")], 1e-9, "Free fall."
+    )
     flying = lophorina(sensors={"feet": {"type": "contact", "link": "body"}})
     run = run_of(flying, pose={"z": 0.05}, world={"ground": True}).run(1.5)
     why = "Arms and propellers hang on the body: it carries all of them; servos and contacts have settled."
-    yield worst("contact sensor: Lophorina on its box [N]", run.of("feet/force") - [0.0, 0.0, 2.132 * GRAVITY], 1e-4, why)
+    yield worst(
+        "contact sensor: Lophorina on its box [N]", run.of("feet/force") - [0.0, 0.0, 2.132 * GRAVITY], 1e-4, why
+    )
 
 
 def noise(samples: int) -> Iterator[Check]:
@@ -153,32 +172,51 @@ def noise(samples: int) -> Iterator[Check]:
     rate, step = 1000.0, 1e-3
     seconds = min(max(samples / 15.0, 2.0), 200.0)
     gyro, accel = 2e-3, 3e-2
-    run = run_of(held({"type": "imu", "rate": rate, "gyro_noise": gyro, "accel_noise": accel}), step=step,
-                 world=WEIGHTLESS, seed=3)  # fmt: skip
+    run = run_of(
+        held({"type": "imu", "rate": rate, "gyro_noise": gyro, "accel_noise": accel}),
+        step=step,
+        world=WEIGHTLESS,
+        seed=3,
+    )
     rows = run.record(seconds)
     n = len(rows)
     spread = 5.0 * sqrt(2.0 / n)
     why = f"Chi-square of {n} readings: five standard deviations, √(2/n) each."
     for name, density in (("angular_velocity", gyro), ("linear_acceleration", accel)):
         values = run.of(f"s/{name}", rows)
-        yield worst(f"IMU noise, {name.replace('_', ' ')}: variance by n² f, less 1",
-                    (values**2).mean(axis=0) / (density**2 * rate) - 1.0, spread, why)  # fmt: skip
+        yield worst(
+            f"IMU noise, {name.replace('_', ' ')}: variance by n² f, less 1",
+            (values**2).mean(axis=0) / (density**2 * rate) - 1.0,
+            spread,
+            why,
+        )
         alike = (values[1:] * values[:-1]).mean(axis=0) / (density**2 * rate)
-        yield worst(f"IMU noise, {name.replace('_', ' ')}: readings are alike", alike, 5.0 / sqrt(n),
-                    "Correlations of white noise: five times 1/√n.")  # fmt: skip
+        yield worst(
+            f"IMU noise, {name.replace('_', ' ')}: readings are alike",
+            alike,
+            5.0 / sqrt(n),
+            "Correlations of white noise: five times 1/√n.",
+        )
     walk = {"type": "imu", "rate": rate, "gyro_bias_walk": 1e-3, "accel_bias_walk": 2e-2}
     run = run_of(held(walk), step=step, world=WEIGHTLESS, seed=4)
     rows = run.record(seconds)
     for name, density in (("angular_velocity", 1e-3), ("linear_acceleration", 2e-2)):
         values = run.of(f"s/{name}", rows)
         steps = np.diff(values, axis=0)
-        yield worst(f"IMU bias, {name.replace('_', ' ')}: variance of a step by w²/f, less 1",
-                    (steps**2).mean(axis=0) / (density**2 / rate) - 1.0, spread, why)  # fmt: skip
+        yield worst(
+            f"IMU bias, {name.replace('_', ' ')}: variance of a step by w²/f, less 1",
+            (steps**2).mean(axis=0) / (density**2 / rate) - 1.0,
+            spread,
+            why,
+        )
         apart = 100
         long = values[apart::apart] - values[:-apart:apart]
-        yield worst(f"IMU bias, {name.replace('_', ' ')}: variance in 0.1 s by w² t, less 1",
-                    (long**2).mean(axis=0) / (density**2 * apart / rate) - 1.0, 5.0 * sqrt(2.0 / len(long)),
-                    "Chi-square of steps that do not overlap.")  # fmt: skip
+        yield worst(
+            f"IMU bias, {name.replace('_', ' ')}: variance in 0.1 s by w² t, less 1",
+            (long**2).mean(axis=0) / (density**2 * apart / rate) - 1.0,
+            5.0 * sqrt(2.0 / len(long)),
+            "Chi-square of steps that do not overlap.",
+        )
     slow = run_of(held({"type": "imu", "rate": 50.0, "gyro_noise": gyro}), step=step, world=WEIGHTLESS, seed=5)
     values = slow.of("s/angular_velocity", slow.record(2.0))
     changes = int((np.diff(values[:, 0]) != 0.0).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from math import log2, pi, sqrt
 
 import numpy as np
@@ -31,12 +32,12 @@ def manoeuvre(step: float, seconds: float, method: str = "rk4") -> np.ndarray:
 
 
 def step_halving(samples: int) -> Iterator[Check]:
-    """From 60 µs to 7.5 µs each halving of the step halves what is missing: between steps Runge-Kutta is of fourth order,
-    but a servo's reference stands still through each, which is of first order."""
+    """From 60 µs to 7.5 µs each halving of the step halves what is missing: between steps Runge-Kutta is of fourth
+    order, but a servo's reference stands still through each, which is of first order."""
     seconds = 0.12 if samples <= FAST else 0.6
     ends = [manoeuvre(step, seconds) for step in (60e-6, 30e-6, 15e-6, 7.5e-6)]
-    gaps = [float(np.linalg.norm(a - b)) for a, b in zip(ends, ends[1:], strict=False)]
-    orders = [log2(a / b) for a, b in zip(gaps, gaps[1:], strict=False)]
+    gaps = [float(np.linalg.norm(a - b)) for a, b in pairwise(ends)]
+    orders = [log2(a / b) for a, b in pairwise(gaps)]
     why = "Differences of halved steps while the tilts move; the second order's share is ω h/2 = 0.6 % of the first's."
     yield close("step halving, 60 to 15 µs: order", 1.0, orders[0], 0.02, why)
     yield close("step halving, 30 to 7.5 µs: order", 1.0, orders[1], 0.02, why)
@@ -47,8 +48,8 @@ def step_halving(samples: int) -> Iterator[Check]:
 
 
 def long_steps(samples: int) -> Iterator[Check]:
-    """The implicit method flies the same manoeuvre with steps of 1 ms: of first order, so that twice its distance from the
-    run of half the step is what is missing."""
+    """The implicit method flies the same manoeuvre with steps of 1 ms: of first order, so that twice its distance from
+    the run of half the step is what is missing."""
     del samples
     seconds = 0.6
     true = manoeuvre(6e-5, seconds)
@@ -57,8 +58,12 @@ def long_steps(samples: int) -> Iterator[Check]:
         missing, gap = long - true, long - half
         # First order: e(h) = c h + d h², and 2 (e(h) − e(h/2)) = c h + 3/2 d h²; a quarter for d.
         why = "Twice the distance to half the step, by Richardson, and a quarter of it for the second order."
-        yield worst(f"{method} at 1 ms: missing, by Richardson's estimate [m, rad]", missing - 2.0 * gap,
-                    0.25 * 2.0 * float(np.abs(gap).max()) + 1e-6, why)  # fmt: skip
+        yield worst(
+            f"{method} at 1 ms: missing, by Richardson's estimate [m, rad]",
+            missing - 2.0 * gap,
+            0.25 * 2.0 * float(np.abs(gap).max()) + 1e-6,
+            why,
+        )
         # Besides half a step's way, propellers at full spin gain or lose momentum (see momentum at full speed).
         why = "What the estimate before says, 2.6e-3, rounded up: 2 % of the 0.15 m and 0.15 rad of the manoeuvre."
         yield worst(f"{method} at 1 ms: missing after 0.6 s [m, rad]", missing, 3e-3, why)
@@ -67,7 +72,14 @@ def long_steps(samples: int) -> Iterator[Check]:
 def noisy() -> Data:
     """Lophorina with every random number there is: turbulence comes with the world."""
     sensors = {
-        "imu": {"type": "imu", "link": "body", "rate": 200.0, "gyro_noise": 1e-3, "accel_noise": 1e-2, "gyro_bias_walk": 1e-4},
+        "imu": {
+            "type": "imu",
+            "link": "body",
+            "rate": 200.0,
+            "gyro_noise": 1e-3,
+            "accel_noise": 1e-2,
+            "gyro_bias_walk": 1e-4,
+        },
         "baro": {"type": "barometer", "link": "body", "rate": 50.0, "noise": 2.0, "drift": 0.1},
         "gps": {"type": "gps", "link": "body", "noise": [0.5, 0.5, 1.0]},
     }

@@ -48,7 +48,9 @@ SPINS = 4.0 * pi
 VIEWS = {"from above": (0, 1), "from the side": (0, 2)}
 GOES = 0.3
 """A robot that strays less than this from its vertical has no way to be seen from above [m]."""
-LEAST_SPAN = {"position": 0.1, "attitude": 0.02, "joints": 0.02}
+FAR = 5.0
+"""A robot that goes this many times farther than it rises has a panel for its height."""
+LEAST_SPAN = {"position": 0.1, "height": 0.1, "attitude": 0.02, "joints": 0.02}
 """An axis never shows less than this, or trembling would look like motion [m, rad]."""
 LINGERS = 0.35
 """An angle that goes past half a turn by less than this and comes back is drawn past it [rad]."""
@@ -162,7 +164,7 @@ def draw_ways(flat: dict[str, Axes], ways: dict[str, np.ndarray], *, ground: boo
             mark: dict[str, Any] = {"color": colour, "markersize": 5.5, "markeredgewidth": 1.4, "linestyle": "none"}
             own = {"start": ("o", 0), "end": ("s", -1)}
             for label, (sign, at) in own.items():
-                face = {"markerfacecolor": "white"} if sign == "o" else {}
+                face: dict[str, Any] = {"markerfacecolor": "white"} if sign == "o" else {}
                 shown = label if len(ways) == 1 else None
                 axes.plot(way[at, x], way[at, y], marker=sign, label=shown, zorder=4, **mark, **face)
     side_legend(list(flat.values())[-1])
@@ -178,6 +180,12 @@ def robot_panels(recording: Recording, name: str, *, alone: bool) -> list[Panel]
     looks = [{"color": PALETTE[k]} for k in range(3)]
     place = tuple(Line(axis, pose[:, k], looks[k]) for k, axis in enumerate("xyz"))
     panels = [Panel(f"{before}position [m]", times, place)]
+    spans = (
+        np.ptp(pose[np.isfinite(pose).all(axis=1), :3], axis=0) if np.isfinite(pose).all(axis=1).any() else np.ones(3)
+    )
+    if alone and max(spans[:2]) > FAR * spans[2] > 0:
+        # The way would press the height flat.
+        panels = [Panel("position [m]", times, place[:2]), Panel("height [m]", times, place[2:])]
     if len(attitude := _samples(recording, f"{name}/attitude")):
         angles = ("roll", "pitch", "yaw")
         lines = tuple(Line(angle, drawn_angle(attitude[:, k]), looks[k]) for k, angle in enumerate(angles))

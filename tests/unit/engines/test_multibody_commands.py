@@ -29,7 +29,7 @@ def driven(robot: dict[str, Any], command: dict[str, Any], seconds: float) -> Ri
     return Rig({"one": robot}, FREE).command("one", command).seconds(seconds)
 
 
-# --- names and numbers -------------------------------------------------------------------------------------------------
+# --- names and numbers -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_at_rest_positions_stay_and_all_else_is_0():
     assert rig.engine.rest_inputs("one").tolist() == [0.0, 0.0, 0.0]
 
 
-# --- servos --------------------------------------------------------------------------------------------------------------
+# --- servos ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_speed_servo_decays_with_its_frequency():
@@ -140,7 +140,7 @@ def test_gains_come_from_the_inertia_that_the_joint_really_moves():
     assert gains == pytest.approx([0.04 * 50.0, 0.02 * 50.0])
 
 
-# --- elements ----------------------------------------------------------------------------------------------------------
+# --- elements --------------------------------------------------------------------------------------------------------
 
 
 def test_a_dc_motor_is_commanded_by_its_joints_voltage():

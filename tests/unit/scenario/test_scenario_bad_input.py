@@ -107,7 +107,7 @@ TABLE = [
     bad("unknown engine", "engine: kinematic\n" + ROBOT,
         "s.yaml:1: engine: unknown 'kinematic'; did you mean 'kinematics'? (arm, kinematics, multibody, soccer, vehicle)"),
     bad("engine is a list", "engine: [kinematics]\n" + ROBOT,
-        's.yaml:1: engine: needs one of kinematics, vehicle, soccer, arm, not a list'),
+        's.yaml:1: engine: needs one of kinematics, vehicle, soccer, arm, multibody, not a list'),
     bad("no robots", HEAD,
         's.yaml:1: robots: missing (the robots by name: each with `extends` and changes, or with all of its wheels)'),
     bad("empty robots", HEAD + "robots: {}\n",
