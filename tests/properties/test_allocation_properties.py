@@ -110,13 +110,13 @@ def test_the_attitudes_error_is_the_turn_that_is_missing(start, axis, angle: flo
 
 
 @given(
-    goals=st.lists(st.floats(-20, 20), min_size=1, max_size=4),
-    speed=st.floats(0.05, 10),
-    acceleration=st.floats(0.05, 20),
-    dt=st.floats(1e-3, 0.05),
-    pause=st.integers(1, 300),
+    goals=st.lists(st.floats(-3, 3), min_size=1, max_size=4),
+    speed=st.floats(0.5, 10),
+    acceleration=st.floats(0.5, 20),
+    dt=st.floats(0.01, 0.05),
+    pause=st.integers(1, 100),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_references_keep_their_limits_and_stop_exactly_at_the_goal(goals, speed, acceleration, dt, pause):
     axis, soft = SmoothAxis(0.0, speed, acceleration), SoftAxis(0.0, speed, acceleration, 5.0)
     last = goals[-1]
@@ -137,7 +137,7 @@ def test_references_keep_their_limits_and_stop_exactly_at_the_goal(goals, speed,
     needed = turning + left / speed + speed / acceleration + 2.0 * np.sqrt(left / acceleration)
     side = np.sign(last - axis.value)
     from_rest = axis.rate == 0.0
-    for _ in range(min(int(needed / dt) + 10, 200_000)):
+    for _ in range(int(needed / dt) + 10):
         go_on(last)
         assert not from_rest or side * (last - axis.value) >= -1e-12, "it passed the goal"
     assert axis.value == last and abs(axis.rate) <= 1e-12
