@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Mapping
 from functools import lru_cache
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,13 @@ class MultibodyEngine(Engine):
         self.views = self.tables.views
         self.notes = tuple(str(note) for robot in self.robots.values() for note in robot.model.notes)
         self.inputs = np.zeros(self.inputs_table.width)
+        self._commands = {
+            name: (
+                {channel.local_name: k for k, channel in enumerate(self.inputs_table.of_robot(name))},
+                self.robot_inputs(name),
+            )
+            for name in self.robots
+        }
         self._start = self._start_state()
         self.data.qpos[:], self.data.qvel[:] = self._start
         self._bind_elements()
@@ -329,12 +337,15 @@ class MultibodyEngine(Engine):
         return values
 
     def resolve_command(self, robot: str, command: Mapping[str, Any]) -> np.ndarray:
-        names = [channel.local_name for channel in self.inputs_table.of_robot(robot)]
-        values = self.inputs[self.robot_inputs(robot)].copy()
+        places, span = self._commands[robot]
+        values = self.inputs[span].copy()
         for name, value in command.items():
-            if name not in names:
-                raise InputError(Problem(f"unknown command {name!r}{closest(name, names)}", key=robot))
-            values[names.index(name)] = command_numbers(value, 1, f"{robot}/{name}")[0]
+            place = places.get(name)
+            if place is None:
+                raise InputError(Problem(f"unknown command {name!r}{closest(name, places)}", key=robot))
+            # Plain numbers, which is what controllers give, need no array made of them.
+            plain = isinstance(value, float) and isfinite(value)
+            values[place] = value if plain else command_numbers(value, 1, f"{robot}/{name}")[0]
         return values
 
     def wind_at(self, time: float) -> np.ndarray:
