@@ -55,10 +55,13 @@ class KeptRows:
     def write_clock(self, step: int, wall_ns: int, lateness_s: float) -> None: ...
 
 
-def replay_recording(recording: Recording) -> ReplayResult:
-    """No controller runs, so nothing of a user's code is executed: the recorded inputs are all that acts."""
+def replay_recording(recording: Recording, *, run_elements: bool = False) -> ReplayResult:
+    """No controller runs: the recorded inputs are all that acts. Force elements of a user's are a part of the physics;
+    their files are programs, which run only with `run_elements`."""
     loaded = load_data(recording.scenario, str(recording.path))
-    simulation = Simulation(loaded, seed=recording.seed, with_controllers=False)
+    simulation = Simulation(
+        loaded, seed=recording.seed, with_controllers=False, user_elements="run" if run_elements else "refuse"
+    )
     streams = streams_of(simulation.spec, simulation.channels)
     strides = [stream.every for stream in streams]
     recorded_steps = {stream.name: recording.steps(stream.channels[0]) for stream in streams if stream.channels}

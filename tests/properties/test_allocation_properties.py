@@ -53,9 +53,7 @@ def test_fixed_rotors_give_lift_and_moments_as_wanted(robot: str, lift: float, m
     assert found[2:] == pytest.approx(wanted, abs=1e-9)
 
 
-@given(
-    forces=st.tuples(st.floats(-4.0, 4.0), st.floats(15.0, 30.0)), moments=st.tuples(share, share, share)
-)
+@given(forces=st.tuples(st.floats(-4.0, 4.0), st.floats(15.0, 30.0)), moments=st.tuples(share, share, share))
 @settings(max_examples=100, deadline=None)
 def test_tilts_and_thrusts_give_all_five_as_wanted_once_the_tilts_are_there(forces, moments):
     pilot = pilot_of("lophorina")
@@ -93,7 +91,9 @@ def test_at_any_tilts_lift_roll_and_pitch_come_before_the_rest(tilts, forces, mo
 angles = st.tuples(st.floats(-pi, pi), st.floats(-1.4, 1.4), st.floats(-pi, pi))
 
 
-@given(start=angles, axis=st.tuples(share, share, share).filter(lambda v: np.linalg.norm(v) > 0.1), angle=st.floats(0, 3))
+@given(
+    start=angles, axis=st.tuples(share, share, share).filter(lambda v: np.linalg.norm(v) > 0.1), angle=st.floats(0, 3)
+)
 @settings(max_examples=150, deadline=None)
 def test_the_attitudes_error_is_the_turn_that_is_missing(start, axis, angle: float):
     present = attitude_of(*start)

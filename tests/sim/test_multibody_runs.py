@@ -65,6 +65,16 @@ class At:
 @force_element(At)
 def bomb(p, frame):
     frame.force[0] = 0.0 if frame.time < p.time else (frame.time - frame.time) / (frame.time - frame.time)
+
+@force_element(At)
+def raises(p, frame):
+    if frame.time >= p.time:
+        raise ValueError("too late")
+
+@force_element(At)
+def overrun(p, frame):
+    number = 0 if frame.time < p.time else 7
+    frame.force[number] += 0.0
 """
 MultibodyFile = Callable[..., Path]
 
@@ -117,14 +127,38 @@ def test_another_seed_gives_other_noise(multibody_file: MultibodyFile, tmp_path:
     assert (one["bot/pose"][-1] != two["bot/pose"][-1]).any(), "the turbulence too"
 
 
-def test_a_run_that_meets_nan_keeps_all_that_came_before(multibody_file: MultibodyFile, tmp_path: Path):
-    bomb = {"type": "bomb.py:bomb", "link": "body", "parameters": {"time": 0.4}}
-    file = multibody_file({"robots": {"bot": {"elements": {"bomb": bomb}}}})
-    with pytest.raises(DivergedError, match=r"t = 0\.4 s \(step 400\)"):
+@pytest.mark.parametrize("method", ["rk4", "euler"])
+@pytest.mark.parametrize(
+    ("kind", "did"),
+    [
+        ("bomb", "gave a force that is not finite"),
+        ("raises", r"raised ValueError: too late \(.*bomb\.py:17\)"),
+        ("overrun", r"raised IndexError: index is out of bounds \(.*bomb\.py:19\)"),
+    ],
+)
+@pytest.mark.parametrize(("time", "kept"), [(0.4, 200), (0.401, 201)])
+def test_an_element_that_fails_ends_the_run_and_all_before_is_kept(
+    time: float, kept: int, kind: str, did: str, method: str, multibody_file: MultibodyFile, tmp_path: Path
+):
+    """First in the row of 0.4 s, which is not written; or in the step that begins half a row later."""
+    fails = {"type": f"bomb.py:{kind}", "link": "body", "parameters": {"time": time - 1e-9}}
+    file = multibody_file({"time": {"method": method}, "robots": {"bot": {"elements": {"late": fails}}}})
+    with pytest.raises(BotzError, match=rf"^the element 'late' of robot 'bot' {did}, at t = {time} s$") as caught:
         simulate(file, out=tmp_path / "run")
+    assert not isinstance(caught.value, DivergedError)
     rec = read(tmp_path / "run")
-    assert rec.time("bot/pose")[-1] == pytest.approx(0.398) and len(rec["bot/pose"]) == 200
+    assert rec.time("bot/pose") == pytest.approx(0.002 * np.arange(kept))
     assert np.isfinite(rec["bot/pose"]).all() and np.isfinite(rec["bot/twist"]).all()
+
+
+def test_an_element_that_fails_is_told_in_a_line_with_exit_code_1(
+    multibody_file: MultibodyFile, tmp_path: Path, run_botz: Callable[..., Answer]
+):
+    fails = {"type": "bomb.py:raises", "link": "body", "parameters": {"time": 0.4}}
+    file = multibody_file({"robots": {"bot": {"elements": {"late": fails}}}})
+    answer = run_botz("run", file, "--out", tmp_path / "run")
+    assert answer.code == 1 and "Traceback" not in answer.err
+    assert answer.err.count("ValueError: too late") == 1 and "the element 'late' of robot 'bot'" in answer.err
 
 
 def test_memory_that_becomes_too_small_stops_the_run_and_keeps_it(multibody_file: MultibodyFile, tmp_path: Path):
@@ -147,7 +181,7 @@ def test_a_fatal_error_inside_mujoco_leaves_a_whole_recording(
     file = multibody_file({"world": {"memory": 60_000}}, base=PILE)
     answer = run_botz("run", file, "--out", tmp_path / "run")
     assert answer.code not in (0, 139, 134) and "Traceback" not in answer.err
-    assert "memory" in answer.err
+    assert "raise 'world.memory'" in answer.err
     rec = read(tmp_path / "run")
     assert len(rec["box0/pose"]) > 5 and np.isfinite(rec["box0/pose"]).all()
     assert not list(tmp_path.rglob("MUJOCO_LOG*"))

@@ -211,7 +211,7 @@ MUTATIONS = (
     ),
     Mutation(
         "air that grows colder faster", EARTH, "standard_pressure",
-        "LAPSE_RATE * height / SEA_LEVEL_TEMPERATURE", "1.01 * LAPSE_RATE * height / SEA_LEVEL_TEMPERATURE",
+        "SEA_LEVEL_TEMPERATURE - LAPSE_RATE * lower", "SEA_LEVEL_TEMPERATURE - 1.01 * LAPSE_RATE * lower",
         ("other_sensors",),
     ),
     Mutation(

@@ -109,8 +109,12 @@ def _examined(
     scale = meshes.UNITS[unit.value]
     part = meshes.load_mesh(file, scale)
     report: dict[str, Any] = {"file": str(file), "unit": unit.value}
+    report["faces_left_out"] = part.metadata.get(meshes.LEFT_OUT, 0)
     if repair:
-        report["repaired"] = mend(part)
+        try:
+            report["repaired"] = mend(part)
+        except InputError as error:
+            raise InputError([Problem(one.message, file=file) for one in error.problems]) from None
     if simplify is not None:
         before = len(part.faces)
         part = meshes.simplified(part, simplify)
@@ -141,21 +145,29 @@ def _examined(
             if xml:
                 report |= {"urdf": urdf_inertial(found), "sdf": sdf_inertial(found)}
     except InputError as error:
-        report["no_volume"] = error.problems[0].message
-        problems = [Problem(one.message, file=file) for one in error.problems]
+        message = error.problems[0].message
+        if repair and (complaint := meshes.why_open(part)):
+            message = f"{complaint}; the repair could not close it: mend it where it was drawn"
+        report["no_volume"] = message
+        problems = [Problem(message, file=file)]
     if out is not None:
         report["written"] = str(_written(part, out, 1 / scale))
     return report, problems
 
 
 def _notes(part: trimesh.Trimesh, report: dict[str, Any], unit: Unit) -> list[str]:
+    from botz.scene.mesh import signed_volume
+
     notes = []
+    if gone := report["faces_left_out"]:
+        left = "1 face was" if gone == 1 else f"{gone} faces were"
+        notes.append(f"{left} left out, with corners that are not finite numbers; export the part again")
     longest = max(report["box_m"]["size"])
     if longest > LARGE:
         notes.append(f"it is {longest:.4g} m long; if it was drawn in millimetres, say --unit mm")
     elif longest < SMALL:
         notes.append(f"it is only {longest:.2g} m long; look whether it was drawn in {unit.value}")
-    if report["watertight"] and part.volume < 0.0:
+    if report["watertight"] and signed_volume(part) < 0.0:
         notes.append("its normals point inwards; --repair turns them, and volume and inertia are right all the same")
     if report["bodies"] > 1 and report["watertight"]:
         notes.append(f"{report['bodies']} bodies: where they overlap, the volume counts twice")

@@ -228,7 +228,7 @@ def _of_robot(robot: MultibodyRobot, file: Path, packages: dict[str, str], check
 
     folder = file.parent  # what a robot file says is relative to it
     if robot.file is None:
-        model = model_of(robot, file.stem, "robot")
+        model = model_of(robot, file.stem, "robot", check_inertia=check_inertia)
         for name, link in model.links.items():
             shapes = (replace(one, file=folder / one.file) if one.file is not None else one for one in link.shapes)
             model.links[name] = replace(link, shapes=tuple(shapes))

@@ -125,6 +125,9 @@ def demo(
 
 def replay(
     recording: Annotated[Path, typer.Argument(help="A recording, or the folder of a run.")],
+    run_elements: Annotated[
+        bool, typer.Option("--run-elements", help="Run the files of force elements that the recording names.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run the recorded inputs again and say whether all states come out identical."""
@@ -132,7 +135,7 @@ def replay(
     from botz.replay import replay_recording
 
     rec = read(recording)
-    result = replay_recording(rec)
+    result = replay_recording(rec, run_elements=run_elements)
     if not rec.complete:
         print(f"botz: incomplete recording: {rec.problem}", file=sys.stderr)
     if as_json:

@@ -35,6 +35,7 @@ def list_library(as_json: AsJson = False) -> None:
     if as_json:
         print_json({kind: [entry._asdict() for entry in entries] for kind, entries in found.items()})
         return
+    from rich.markup import escape
     from rich.table import Table
 
     out = console()
@@ -50,7 +51,7 @@ def list_library(as_json: AsJson = False) -> None:
             table.add_column("engine", no_wrap=True)
             table.add_column("description")
             for entry in entries:
-                table.add_row(entry.name, entry.engine, first_sentence(entry.description))
+                table.add_row(entry.name, entry.engine, escape(first_sentence(entry.description)))
             out.print(table)
         out.print()
 
@@ -98,7 +99,7 @@ def check_as_scenario(file: str, overrides: list[str]) -> tuple[str, list[Proble
     spec: Any = loaded.spec
     problems: list[Problem] = []
     try:
-        engine = make_engine(spec)
+        engine = make_engine(spec, "skip")
         streams_of(spec, engine.channels)
         problems = controller_problems(spec, engine)
     except InputError as error:

@@ -72,6 +72,9 @@ class SetpointFlight:
         self._course: Course | None = None
         self._integral = np.zeros(3)
         self._smoothing = 4.0 * self._spec.gains.position
+        weight = self._airframe.mass * self._airframe.gravity
+        if sum(rotor.largest * rotor.axis[2] for rotor in self._airframe.rotors) <= weight:
+            raise InputError(Problem(f"its propellers cannot carry its weight of {weight:.4g} N", key="robot"))
         self._allocate()
 
     def _allocate(self) -> None:

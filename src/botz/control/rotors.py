@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot, sqrt
+from math import hypot, pi, sqrt
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from botz.engines.multibody import MultibodyEngine
 from botz.errors import InputError, Problem
 from botz.physics.propeller import SLOW
 from botz.scenario.elements import Propeller
+from botz.scene.robot_model import ModelJoint
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Rotor:
     """Its largest speed [rad/s]."""
     tilt_start: float = 0.0
     """Where it was at the start [rad]."""
+    tilt_reach: float = 0.0
+    """How far it can be tilted either way [rad]."""
     tilt_axis: np.ndarray | None = None
     tilt_point: np.ndarray | None = None
     """A point of the tilting axis."""
@@ -132,6 +135,7 @@ def airframe_of(engine: Engine, robot: str, *, needed: int = 1) -> Airframe:
                 tilt=tilt,
                 tilt_rate=(parts.actuators[tilt].speed or parts.joints[tilt].speed or 100.0) if tilt else 0.0,
                 tilt_start=float(data.qpos[model.jnt_qposadr[tilted]]) if tilt else 0.0,
+                tilt_reach=_reach(parts.joints[tilt]) if tilt else 0.0,
                 tilt_axis=turn.T @ data.xaxis[tilted] if tilt else None,
                 tilt_point=seen(data.xanchor[tilted]) if tilt else None,
             )
@@ -152,6 +156,11 @@ def _tilt_of(parts, joint: str) -> str:
     if found is None or found.name not in parts.actuators or parts.actuators[found.name].kind != "position":
         return ""
     return str(found.name)
+
+
+def _reach(joint: ModelJoint) -> float:
+    lower, upper = joint.lower, joint.upper
+    return min(abs(lower), abs(upper)) if lower is not None and upper is not None else pi
 
 
 def _mass_properties(engine: MultibodyEngine, root: int) -> tuple[float, np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ they then can be.
 
 from __future__ import annotations
 
-from math import atan2, cos, e, sin
+from math import atan2, copysign, cos, e, sin
 
 import numpy as np
 
@@ -31,6 +31,11 @@ SLOW_WEIGHT = 0.1
 STAY = 0.1
 """Weight of staying at the ideal thrusts. Without it small tilts, which give next to no yaw, would be made to give
 it by enormous differences of thrust."""
+
+LEAST_AREA = 0.1
+"""Least area that the body's forward and upward directions span in the plane of flight, for the division by it."""
+MARGIN = 0.09
+"""Of the tilts' range that is left for control when a pitch is held [rad]."""
 
 
 class TiltQuadrotor(SetpointFlight):
@@ -71,7 +76,22 @@ class TiltQuadrotor(SetpointFlight):
         rate = min(rotor.tilt_rate for rotor in airframe.rotors)
         self._smoothing = e * airframe.gravity * rate / (2.0 * self._spec.limits.acceleration)
         # Forces count as they are; moments by a metre's arm, which is their size here too.
+        self._stay = STAY * STAY * np.eye(len(airframe.rotors))
+        self._largest = np.array([rotor.largest for rotor in airframe.rotors])
+        self._check_pitch()
         self._weights = np.array([SLOW_WEIGHT, 1.0, 10.0, 10.0, SLOW_WEIGHT * 10.0])
+
+    def _check_pitch(self) -> None:
+        """A body that is held at a pitch keeps its rotors upright by tilting them as far the other way."""
+        reach = min(rotor.tilt_reach for rotor in self._airframe.rotors) - MARGIN
+        most = f"its tilts can make up for {reach:.3g} rad at most"
+        problems = [
+            Problem(f"{one.pitch:.4g} rad is too much: {most}", key=f"setpoints.{k}.pitch")
+            for k, one in enumerate(self._spec.setpoints)
+            if one.pitch is not None and abs(one.pitch) > reach
+        ]
+        if problems:
+            raise InputError(problems)
 
     @staticmethod
     def _sign(rotor: Rotor) -> float:
@@ -99,10 +119,15 @@ class TiltQuadrotor(SetpointFlight):
         wanted = attitude_of(roll, course["pitch"].value, yaw)
         moment = self._moment(wanted, present, measured["twist"][3:], course["yaw"].rate)
         # Forward and upward as wanted, by the two forces that the body has; what is aside then follows from roll.
-        along = np.array([cos(yaw), sin(yaw), 0.0])
-        matrix = np.array([[along @ present[:, 0], along @ present[:, 2]], [present[2, 0], present[2, 2]]])
-        force = np.linalg.lstsq(matrix, airframe.mass * np.array([ahead, wanted_force[2]]), rcond=1e-3)[0]
-        return self._commands(np.array([*force, *moment]), measured)
+        ahead_x = cos(yaw) * present[0, 0] + sin(yaw) * present[1, 0]
+        ahead_z = cos(yaw) * present[0, 2] + sin(yaw) * present[1, 2]
+        up_x, up_z = present[2, 0], present[2, 2]
+        # Their two directions span the plane of flight but where it lies on its side; there the lift is what it can be.
+        area = ahead_x * up_z - ahead_z * up_x
+        scale = airframe.mass / (area if abs(area) > LEAST_AREA else copysign(LEAST_AREA, area))
+        forward = scale * (ahead * up_z - wanted_force[2] * ahead_z)
+        lift = scale * (wanted_force[2] * ahead_x - ahead * up_x)
+        return self._commands(np.array([forward, lift, *moment]), measured)
 
     def _commands(self, wanted: np.ndarray, measured) -> Command:
         n = len(self._airframe.rotors)
@@ -125,7 +150,8 @@ class TiltQuadrotor(SetpointFlight):
         n = len(tilts)
         directions = np.array([np.sin(tilts), np.cos(tilts)])
         matrix = self._matrix[:, :n] * directions[0] + self._matrix[:, n:] * directions[1]
-        missing = np.concatenate([self._weights * (wanted - matrix @ ideal), np.zeros(n)])
-        weighted = np.vstack([self._weights[:, None] * matrix, STAY * np.eye(n)])
-        found = ideal + np.linalg.lstsq(weighted, missing, rcond=None)[0]
-        return np.clip(found, 0.0, [rotor.largest for rotor in self._airframe.rotors])
+        weighted = self._weights[:, None] * matrix
+        missing = self._weights * (wanted - matrix @ ideal)
+        # STAY makes the normal equations' matrix regular, so that they can be solved as they are.
+        found = ideal + np.linalg.solve(weighted.T @ weighted + self._stay, weighted.T @ missing)
+        return np.minimum(np.maximum(found, 0.0), self._largest)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from inspect import signature
+from math import isfinite
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +23,8 @@ from botz.scenario.names import closest
 from botz.scene.height_grid import HeightGrid
 
 MOST_INPUTS, MOST_STATES, MOST_REPORTS = 8, 16, 8
+RAISED, NOT_FINITE = 1, 2
+"""How an element fails."""
 
 FRAME = record(
     time="f8",  # [s]
@@ -43,6 +46,7 @@ FRAME = record(
     torque=("f8", 3),  # on the link about its origin, in the world's axes [N·m]
     joint_effort="f8",  # between the joint's two links [N·m, N]
     reports=("f8", MOST_REPORTS),
+    failed="i8",  # set by the entry of a user's element: 0, RAISED or NOT_FINITE
 )
 """What an element sees of the world, and what it gives back; all in SI."""
 
@@ -73,7 +77,7 @@ class ElementKind:
     joint_only: bool = False
     """It acts on its joint and puts no force on a link."""
     cached: bool = False
-    """Whether its compiled code is kept between runs; a user's element is compiled in each."""
+    """Whether its compiled code is kept between runs. A user's element is compiled in each, and guarded."""
     calls: dict[np.dtype, Any] = field(default_factory=dict, repr=False)
     """C functions already made of it, by the layout of the parameters."""
 
@@ -106,7 +110,10 @@ def force_element(
         taken = list(signature(getattr(function, "py_func", function)).parameters)
         if len(taken) != 2:
             raise TypeError(f"{function.__name__} takes ({', '.join(taken)}); a force element takes (p, frame)")
-        compiled = function if hasattr(function, "py_func") else njit(error_model="numpy")(function)
+        compiled = function
+        if not hasattr(function, "py_func"):
+            # With a test of every index: one beyond a field of the frame would write into the loop's memory.
+            compiled = njit(error_model="numpy", boundscheck=True)(function)
         return ElementKind(compiled, parameters, _reports(inputs), states, _reports(reports), joint_only)
 
     return decorate
@@ -170,11 +177,29 @@ def packed(parameters: Any, key: str) -> np.ndarray:
 
 
 _element: Any = None
-"""What `_entry` calls; each element has a copy of `_entry` with a `_element` of its own."""
+"""What an entry calls; each element has a copy of its entry with a `_element` of its own."""
 
 
 def _entry(parameters, frame):
     _element(carray(parameters, 1)[0], carray(frame, 1)[0])
+
+
+def _guarded_entry(parameters, frame):
+    """For users' elements: C has no exceptions, so Numba would print one and go on."""
+    seen = carray(frame, 1)[0]
+    given = seen.joint_position + seen.joint_speed
+    for i in range(3):
+        given += seen.position[i] + seen.velocity[i] + seen.angular[i]
+    try:
+        _element(carray(parameters, 1)[0], seen)
+    except Exception:
+        seen.failed = RAISED
+    gives = seen.joint_effort
+    for i in range(3):
+        gives += seen.force[i] + seen.torque[i]
+    # In a world that has diverged no element is to blame.
+    if seen.failed == 0 and isfinite(given) and not isfinite(gives):
+        seen.failed = NOT_FINITE
 
 
 def compiled_call(kind: ElementKind, dtype: np.dtype) -> Any:
@@ -185,7 +210,8 @@ def compiled_call(kind: ElementKind, dtype: np.dtype) -> Any:
         # the elements apart in the cache.
         function = getattr(kind.function, "py_func", kind.function)
         name = f"{function.__module__}.{function.__qualname__}"
-        entry = FunctionType(_entry.__code__, {**globals(), "_element": kind.function}, name)
+        code = (_entry if kind.cached else _guarded_entry).__code__
+        entry = FunctionType(code, {**globals(), "_element": kind.function}, name)
         entry.__qualname__ = name
         pointers = types.CPointer(from_dtype(dtype)), types.CPointer(from_dtype(FRAME))
         kind.calls[dtype] = cfunc(types.void(*pointers), cache=kind.cached, error_model="numpy")(entry)

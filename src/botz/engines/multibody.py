@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from math import isfinite
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from botz.engines import multibody_kernel as kernel
 from botz.engines import multibody_parts, multibody_sensing
 from botz.engines.base import ChannelTable, Engine, EngineState, command_numbers
 from botz.engines.elements import Surroundings
+from botz.engines.user_elements import failure
 from botz.errors import BotzError, InputError, Problem, StoppedError
 from botz.physics import wind
 from botz.physics.terrain import GRID
@@ -59,7 +60,8 @@ def _on_error(message: bytes) -> None:
     text = " ".join(message.decode(errors="replace").split())
     if _running and _running[0].before_abort is not None:
         _running[0].before_abort()
-    os.write(2, f"botz: MuJoCo stopped: {text}\n".encode())
+    hint = "; raise 'world.memory'" if "memory" in text or "stack" in text else ""
+    os.write(2, f"botz: MuJoCo stopped: {text}{hint}\n".encode())
     os._exit(70)
 
 
@@ -79,13 +81,13 @@ def call_addresses() -> np.ndarray:
 class MultibodyEngine(Engine):
     name = "multibody"
 
-    def __init__(self, scenario: MultibodyScenario):
+    def __init__(self, scenario: MultibodyScenario, user_elements: str = "run"):
         self.scenario = scenario
         library()  # before the first call into MuJoCo, whose warnings would otherwise go to a file of its own
         WARNED[0] = 0
         self.dt = scenario.time.step_ns * 1e-9
         self.ground = build_grid(scenario.world.terrain, scenario.seed) if scenario.world.terrain else None
-        self.robots = multibody_parts.robots_of(scenario)
+        self.robots = multibody_parts.robots_of(scenario, user_elements)
         self.model = multibody_parts.mujoco_model(scenario, self.robots, self.ground)
         self.data = mujoco.MjData(self.model)
         self.tables = multibody_parts.tables_of(scenario, self.robots, self.model)
@@ -196,6 +198,12 @@ class MultibodyEngine(Engine):
         found["method"] = METHODS[self.scenario.time.method]
         found["dt"] = self.dt
         found["turbulent"] = int(world.wind.turbulence is not None)
+        if self.ground is not None:
+            ground = self.ground
+            found["bounded"] = 1
+            found["x_min"], found["x_max"], found["y_min"], found["y_max"] = (
+                ground.x_min, ground.x_max, ground.y_min, ground.y_max,
+            )  # fmt: skip
         return found
 
     def _physics(self) -> kernel.Physics:
@@ -249,6 +257,7 @@ class MultibodyEngine(Engine):
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:], self.data.qvel[:] = self._start
         self.inputs[:] = 0.0
+        self._not_yet_left()
         tables = self.tables
         tables.frames["states"] = 0.0
         tables.sensors["bias"] = 0.0
@@ -272,20 +281,38 @@ class MultibodyEngine(Engine):
         self._first_readings()
 
     def _first_readings(self) -> None:
-        kernel.read_first(*self._arguments, self.inputs, self._noise(-1, 1))
+        failed = kernel.read_first(*self._arguments, self.inputs, self._noise(-1, 1))
+        if failed >= 0:
+            name, element, did = self._failure(failed)
+            message = f"the element {did}, as the world starts"
+            raise InputError(Problem(message, key=f"robots.{name}.elements.{element}"))
 
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
         noise = self._noise(step, n)
         _running[:] = [self]
-        taken, sound = kernel.advance_world(
+        taken, sound, failed = kernel.advance_world(
             *self._arguments, self.inputs, noise, step, n, record_every, rows, self._filled, WARNED
         )
         _running.clear()
         self._step = step + taken
         self.data.time = self._step * self.dt
+        if failed >= 0:
+            name, element, did = self._failure(failed)
+            time = self.tables.frames[failed]["time"]
+            message = f"the element {element!r} of robot {name!r} {did}, at t = {time:.6g} s"
+            raise StoppedError(message, step=self._step + 1)
         if WARNED[0]:
             raise self._warned(self._step + 1)
+        if left := int(self.world[0].left):
+            self.ended = f"{list(self.robots)[left - 1]} left the terrain"
+            self.steps_taken = taken
         return bool(sound)
+
+    def _failure(self, number: int) -> tuple[str, str, str]:
+        """The robot and name of the element with that number, and what it did."""
+        elements = [(name, element) for name, robot in self.robots.items() for element in robot.elements.values()]
+        name, element = elements[number]
+        return name, element.name, failure(element, self.tables.frames[number : number + 1])
 
     def rows_filled(self) -> int:
         return int(self._filled[0])
@@ -308,8 +335,13 @@ class MultibodyEngine(Engine):
         )
         return self._rng.standard_normal(count + (3 * n if self.world[0].turbulent else 0))
 
+    def _not_yet_left(self) -> None:
+        self.ended = ""
+        self.world["left"] = 0
+
     def restore(self, state: EngineState) -> None:
         super().restore(state)
+        self._not_yet_left()
         # MuJoCo warns of a kind only once; what a state before has seen does not count for this one.
         for warning in range(int(mujoco.mjtWarning.mjNWARNING)):
             self.data.warning[warning].number = 0
@@ -352,13 +384,35 @@ class MultibodyEngine(Engine):
         """Velocity of the air in the world [m/s]."""
         return np.array(wind.wind_at(self.air[0], self._gusts, time))
 
+    def _rates(self) -> Iterator[tuple[float, str]]:
+        """How fast servos and joint damping let errors decay, each on the inertia that it moves in the model's zero
+        position, and what to call it [rad/s]. The implicit methods follow any damping, Euler's that of joints."""
+        method, rows = self.scenario.time.method, iter(self.tables.actuators)
+        for name, robot in self.robots.items():
+            for joint, spec in robot.actuators.items():
+                one = next(rows)
+                if spec.kind == "effort":
+                    continue
+                lightness = self.model.dof_invweight0[one.dof]
+                stiff, damped = one.proportional * lightness, 0.5 * one.derivative * lightness
+                if spec.kind == "velocity":
+                    stiff, damped = 0.0, 0.5 * stiff
+                if method.startswith("implicit"):
+                    damped = 0.0
+                rate = damped + sqrt(damped**2 - stiff) if damped**2 > stiff else sqrt(stiff)
+                by_hand = [key for key in ("proportional", "derivative") if getattr(spec, key) is not None]
+                gains = f", whose {' and '.join(map(repr, by_hand))} {'are' if by_hand[1:] else 'is'} given by hand,"
+                yield rate, f"the servo of {name}/{joint}{gains if by_hand else ''}"
+            for _ in robot.controls:
+                next(rows)
+            for joint in robot.joints:
+                dof = self.model.joint(f"{name}/{joint}").dofadr[0]
+                if method == "rk4":
+                    yield self.model.dof_damping[dof] * self.model.dof_invweight0[dof], f"the damping of {name}/{joint}"
+
     def stability_hint(self) -> str:
-        fastest = max(
-            ((spec.frequency, f"{name}/{joint}") for name, robot in self.robots.items()
-             for joint, spec in robot.actuators.items() if spec.kind != "effort"),
-            default=(0.0, ""),
-        )  # fmt: skip
-        if fastest[0] * self.dt > 0.5:
-            shorter = f"try a step below {0.2 / fastest[0]:.2g} s"
-            return f"the servo of {fastest[1]} is as fast as {fastest[0]:g} rad/s; {shorter}"
+        rate, part = max(self._rates(), default=(0.0, ""))
+        if rate * self.dt > 0.5:
+            other = "" if self.scenario.time.method.startswith("implicit") else ", or the method 'implicit'"
+            return f"{part} is as fast as {rate:.4g} rad/s; try a step below {0.2 / rate:.2g} s{other}"
         return "try a shorter step; `botz model check` looks for parts too light for it"

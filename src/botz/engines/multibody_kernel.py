@@ -51,7 +51,11 @@ ELEMENT = record(
     input="i8", inputs="i8", shown_forces="i8", reports="i8",
 )  # fmt: skip
 
-WORLD = record(air_density="f8", has_ground="i8", method="i8", dt="f8", turbulent="i8")
+WORLD = record(
+    air_density="f8", has_ground="i8", method="i8", dt="f8", turbulent="i8",
+    # whether the ground ends somewhere and where, and which robot has left it (from 1; 0: none)
+    bounded="i8", x_min="f8", x_max="f8", y_min="f8", y_max="f8", left="i8",
+)  # fmt: skip
 
 
 class Physics(NamedTuple):
@@ -152,8 +156,12 @@ def look_at(frame, element, physics):
 
 
 @compiled
-def element_forces(elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, step):
-    """Every element's force on its link and its effort at its joint, put where MuJoCo takes them."""
+def element_forces(
+    elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, step
+):  # -> the element that failed  # fmt: skip
+    """Every element's force on its link and its effort at its joint, put where MuJoCo takes them.
+
+    Ends at the first element that fails, and returns its number; −1 where all went well."""
     for b in range(physics.body_force.shape[0]):
         for i in range(6):
             physics.body_force[b, i] = 0.0
@@ -175,20 +183,26 @@ def element_forces(elements, frames, frames_at, physics, world, air, gusts, heig
         frame.joint_effort = 0.0
         for i in range(element.reports):
             frame.reports[i] = 0.0
+        frame.failed = 0
         call_with_two(element.call, element.parameters, frames_at + e * frames.itemsize)
+        if frame.failed != 0:
+            frame.time = time  # which a user's element may have overwritten
+            return e
         add_to_body(frame, element, physics)
         if element.joint >= 0:
             physics.joint_force[element.dof] += frame.joint_effort
+    return -1
 
 
 @compiled
 def add_to_body(frame, element, physics):
-    """MuJoCo takes forces at the body's centre of mass; the element's act at its frame's origin."""
+    """MuJoCo takes forces at the body's centre of mass; the element's act at its link's origin. That is MuJoCo's own,
+    since an element may write over what its frame tells."""
     body = element.body
     fx, fy, fz = frame.force[0], frame.force[1], frame.force[2]
-    dx = frame.position[0] - physics.xipos[body, 0]
-    dy = frame.position[1] - physics.xipos[body, 1]
-    dz = frame.position[2] - physics.xipos[body, 2]
+    dx = physics.xpos[body, 0] - physics.xipos[body, 0]
+    dy = physics.xpos[body, 1] - physics.xipos[body, 1]
+    dz = physics.xpos[body, 2] - physics.xipos[body, 2]
     tx, ty, tz = cross(dx, dy, dz, fx, fy, fz)
     physics.body_force[body, 0] += fx
     physics.body_force[body, 1] += fy
@@ -199,15 +213,20 @@ def add_to_body(frame, element, physics):
 
 
 @compiled
-def accelerations(elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, step):
+def accelerations(
+    elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, step
+):  # -> the element that failed  # fmt: skip
     """From positions and velocities to accelerations: MuJoCo's stages with our elements between."""
     calls, model, data = physics.calls, physics.model, physics.data
     call_with_two(calls[FWD_POSITION], model, data)
     call_with_two(calls[FWD_VELOCITY], model, data)
-    element_forces(elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, step)
+    failed = element_forces(elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, step)
+    if failed >= 0:
+        return failed
     call_with_two(calls[FWD_ACTUATION], model, data)
     call_with_two(calls[FWD_ACCELERATION], model, data)
     call_with_two(calls[FWD_CONSTRAINT], model, data)
+    return -1
 
 
 @compiled
@@ -233,8 +252,22 @@ def turned_way(physics, store, first, second, share):
 
 
 @compiled
-def rk4_step(elements, frames, frames_at, physics, store, world, air, gusts, heights, grid, inputs, time):
-    """Classical Runge-Kutta step; each stage's velocities and accelerations are kept in a row of the store."""
+def back_to_begin(physics, store):
+    for k in range(physics.qpos.shape[0]):
+        physics.qpos[k] = store.qpos[k]
+    for k in range(physics.qvel.shape[0]):
+        physics.qvel[k] = store.qvel[k]
+    for k in range(physics.act.shape[0]):
+        physics.act[k] = store.act[k]
+
+
+@compiled
+def rk4_step(
+    elements, frames, frames_at, physics, store, world, air, gusts, heights, grid, inputs, time
+):  # -> the element that failed  # fmt: skip
+    """Classical Runge-Kutta step; each stage's velocities and accelerations are kept in a row of the store.
+
+    Where an element fails, positions and velocities are again those of the step's begin."""
     dt = world.dt
     n, n_act = physics.qvel.shape[0], physics.act.shape[0]
     for k in range(physics.qpos.shape[0]):
@@ -254,10 +287,13 @@ def rk4_step(elements, frames, frames_at, physics, store, world, air, gusts, hei
                 physics.act[k] = store.act[k] + ahead * store.activation[stage - 1, k]
         else:
             ahead = 0.0
-        accelerations(
+        failed = accelerations(
             elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time + ahead,
             dt if stage == 0 else 0.0,
         )  # fmt: skip
+        if failed >= 0:
+            back_to_begin(physics, store)
+            return failed
         for k in range(n):
             store.velocity[stage, k] = physics.qvel[k]
             store.acceleration[stage, k] = physics.qacc[k]
@@ -274,6 +310,7 @@ def rk4_step(elements, frames, frames_at, physics, store, world, air, gusts, hei
         b = store.activation
         physics.act[k] = store.act[k] + dt * (b[0, k] + 2.0 * b[1, k] + 2.0 * b[2, k] + b[3, k]) / 6.0
     integrate_positions(physics, store, store.way, dt)
+    return -1
 
 
 @compiled
@@ -288,13 +325,15 @@ def is_moving_soundly(physics):
 
 
 @compiled
-def look_around(elements, frames, frames_at, physics, store, world, air, gusts, heights, grid, inputs, time):
+def look_around(
+    elements, frames, frames_at, physics, store, world, air, gusts, heights, grid, inputs, time
+):  # -> the element that failed  # fmt: skip
     """Everything that follows from the present state, for sensors and rows. What the solver remembers for its next step
     is put back, so that looking changes nothing."""
     for k in range(physics.warm.shape[0]):
         store.warm[k] = physics.warm[k]
     calls, model, data = physics.calls, physics.model, physics.data
-    accelerations(elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, 0.0)
+    failed = accelerations(elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, 0.0)
     call_with_two(calls[SENSOR_POS], model, data)
     call_with_two(calls[SENSOR_VEL], model, data)
     # Before the sensors of acceleration, which would take those of the last look for the present ones.
@@ -302,6 +341,18 @@ def look_around(elements, frames, frames_at, physics, store, world, air, gusts, 
     call_with_two(calls[SENSOR_ACC], model, data)
     for k in range(physics.warm.shape[0]):
         physics.warm[k] = store.warm[k]
+    return failed
+
+
+@compiled
+def has_left(robots, physics, world):
+    """Whether a robot's root has left the terrain, beyond which there is nothing to stand on; `world.left` says which
+    one, counted from 1."""
+    for r in range(robots.shape[0]):
+        x, y = physics.xpos[robots[r].body, 0], physics.xpos[robots[r].body, 1]
+        if x < world.x_min or x > world.x_max or y < world.y_min or y > world.y_max:
+            world.left = r + 1
+    return world.left != 0
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -313,7 +364,7 @@ def advance_world(
     inputs, noise,
     # how far; rows filled so far, and whether MuJoCo has warned
     step, n, record_every, rows, filled, warned,
-):  # -> steps taken, whether the state is sound  # fmt: skip
+):  # -> steps taken, whether the state is sound, the element that failed in the next step or −1  # fmt: skip
     """`n` steps from step `step`; sensors are read when they are due, rows written when they are asked for."""
     used = 0
     filled[0] = 0
@@ -325,17 +376,20 @@ def advance_world(
             turbulence_step(air[0], own.dt, noise[used], noise[used + 1], noise[used + 2])
             used += 3
         if own.method == RK4:
-            rk4_step(elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, time)
+            failed = rk4_step(
+                elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, time
+            )
         else:
-            accelerations(
+            failed = accelerations(
                 elements, frames, frames_at, physics, own, air[0], gusts, heights, grid[0], inputs, time, own.dt
             )
-            which = EULER_STEP if own.method == EULER else IMPLICIT_STEP
-            call_with_two(physics.calls[which], physics.model, physics.data)
-        if warned[0] != 0:
-            return k, True
+            if failed < 0:
+                which = EULER_STEP if own.method == EULER else IMPLICIT_STEP
+                call_with_two(physics.calls[which], physics.model, physics.data)
+        if failed >= 0 or warned[0] != 0:
+            return k, True, failed
         if not is_moving_soundly(physics):
-            return k + 1, False
+            return k + 1, False, -1
         now = step + k + 1
         recorded = record_every > 0 and now % record_every == 0
         due = False
@@ -343,12 +397,18 @@ def advance_world(
             due = due or now % sensors[s].every == 0
         if recorded or due:
             time = now * own.dt
-            look_around(elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, time)
+            failed = look_around(
+                elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, time
+            )
+            if failed >= 0:  # before this step's row is written: it counts as failed
+                return k, True, failed
             used = read_sensors(sensors, physics, now, noise, used)
         if recorded:
             observe_row(robots, joints, elements, frames, sensors, physics, rows[filled[0]])
             filled[0] += 1
-    return n, True
+        if own.bounded != 0 and has_left(robots, physics, own):
+            return k + 1, True, -1
+    return n, True, -1
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -356,7 +416,8 @@ def observe_world(
     robots, joints, actuators, elements, frames, frames_at, sensors, physics, store, world, air, gusts,
     heights, grid, inputs, step, row,
 ):  # fmt: skip
-    """All channels of the present state; sensors keep their last reading."""
+    """All channels of the present state; sensors keep their last reading. An element that fails here does so again in
+    the next step, which ends the run."""
     own = world[0]
     look_around(
         elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, step * own.dt
@@ -368,8 +429,9 @@ def observe_world(
 def read_first(
     robots, joints, actuators, elements, frames, frames_at, sensors, physics, store, world, air, gusts,
     heights, grid, inputs, noise,
-):  # fmt: skip
+):  # -> the element that failed  # fmt: skip
     """The readings that sensors show at the start."""
     own = world[0]
-    look_around(elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, 0.0)
+    failed = look_around(elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, 0.0)
     read_sensors(sensors, physics, 0, noise, 0)
+    return failed

@@ -12,6 +12,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from pydantic import ValidationError
 
 from botz.engines import element_kinds, multibody_rows, multibody_sensing
 from botz.engines.base import Channel, JointView, PoseView, RosView
@@ -19,13 +20,14 @@ from botz.engines.elements import FRAME, BuiltElement, compiled_call
 from botz.engines.multibody_kernel import ACTUATOR, DIRECT, EFFORT, ELEMENT, POSITION, VELOCITY
 from botz.errors import InputError, Problem
 from botz.physics.wind import GUST, WIND
-from botz.scenario.elements import AnyElement
+from botz.scenario.elements import AnyElement, UserElement
 from botz.scenario.multibody import ActuatorSpec, MultibodyScenario, PlacedMultibody
 from botz.scenario.multibody_world import Wind
 from botz.scenario.names import closest
 from botz.scenario.sensors import AnySensor, RangeFinder
 from botz.scene.height_grid import HeightGrid
 from botz.scene.mj_world import PlacedModel, build_spec, compile_spec, quaternion
+from botz.scene.mjcf_parts import native_actuator_of
 from botz.scene.model_files import load_model
 from botz.scene.plugins import UNKNOWN
 from botz.scene.robot_model import ModelJoint, RobotModel, transform
@@ -58,13 +60,13 @@ class RobotParts:
         return f"robots.{self.name}"
 
 
-def robots_of(scenario: MultibodyScenario) -> dict[str, RobotParts]:
+def robots_of(scenario: MultibodyScenario, user_elements: str) -> dict[str, RobotParts]:
     """All robots with their models; all their mistakes at once."""
     found: dict[str, RobotParts] = {}
     problems: list[Problem] = []
     for name, robot in scenario.robots.items():
         try:
-            found[name] = _robot(name, robot)
+            found[name] = _robot(name, robot, user_elements)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -72,7 +74,7 @@ def robots_of(scenario: MultibodyScenario) -> dict[str, RobotParts]:
     return found
 
 
-def _robot(name: str, robot: PlacedMultibody) -> RobotParts:
+def _robot(name: str, robot: PlacedMultibody, user_elements: str) -> RobotParts:
     key = f"robots.{name}"
     if robot.file is None:
         model = model_of(robot, name, key)
@@ -90,9 +92,14 @@ def _robot(name: str, robot: PlacedMultibody) -> RobotParts:
         parts.controls = tuple(one.name for one in model.native.actuators)
     problems: list[Problem] = []
     parts.element_specs = {**model.elements, **robot.elements}
+    allowed = user_elements == "run"
     for element, spec in parts.element_specs.items():
+        if isinstance(spec, UserElement) and user_elements == "skip":
+            continue
         try:
-            parts.elements[element] = element_kinds.built(element, spec, name, model.links, joints)
+            parts.elements[element] = element_kinds.built(
+                element, spec, name, model.links, joints, allow_user_code=allowed
+            )
         except InputError as error:
             problems += error.problems
     parts.sensors = {**model.sensors, **robot.sensors}
@@ -142,14 +149,33 @@ def _actuators(parts: RobotParts) -> dict[str, ActuatorSpec]:
             if (value := getattr(asked, key, None)) is not None:
                 found[joint][key] = value
     problems = []
+    native = parts.model.native
     for joint, spec in parts.spec.actuators.items():
         if joint not in parts.joints:
             message = f"no joint {joint!r} that moves{closest(joint, parts.joints)}"
             problems.append(Problem(message, key=f"{parts.key}.actuators.{joint}"))
+        elif native is not None and (own := native_actuator_of(native, joint)) is not None:
+            message = f"the model file has its own actuator {own!r} for joint {joint!r}, commanded by '{own}/control'"
+            remedy = "use that and leave this out, or take it out of the file"
+            problems.append(Problem(f"{message}; {remedy}", key=f"{parts.key}.actuators.{joint}"))
         found[joint] = {**found.get(joint, {}), **spec.model_dump(exclude_unset=True)}
+    for values in found.values():
+        if values["kind"] == "effort":
+            # A file may give it all the same, or for the kind that the scenario has changed.
+            values.pop("speed", None)
+    made: dict[str, ActuatorSpec] = {}
+    for joint, values in found.items():
+        try:
+            made[joint] = ActuatorSpec.model_validate(values)
+        except ValidationError as error:
+            # What the scenario says was looked at already; what is left comes from the file.
+            for one in error.errors(include_url=False):
+                what = ".".join(str(part) for part in one["loc"])
+                message = f"the actuator's {what} is {one['input']!r}: {one['msg']}"
+                problems.append(parts.model.actuators[joint].place.problem(message, f"joint {joint}"))
     if problems:
         raise InputError(problems)
-    return {joint: ActuatorSpec.model_validate(values) for joint, values in found.items()}
+    return made
 
 
 def mujoco_model(scenario: MultibodyScenario, robots: dict[str, RobotParts], grid: HeightGrid | None) -> mujoco.MjModel:
@@ -160,15 +186,11 @@ def mujoco_model(scenario: MultibodyScenario, robots: dict[str, RobotParts], gri
     spec = build_spec(scenario.world, grid, placed, step=scenario.time.step, method=scenario.time.method)
     for name, one in robots.items():
         for joint in one.actuators:
-            spec.add_actuator(name=f"{name}/{joint}", target=f"{name}/{joint}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            # Names of their own: what the file itself calls so stays as it is.
+            spec.add_actuator(name=f"{name}/{joint}/servo", target=f"{name}/{joint}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
         for sensor, reading in one.sensors.items():
             _add_sensor(spec, name, sensor, reading)
-    try:
-        return compile_spec(spec, key=f"robots.{next(iter(robots))}" if len(robots) == 1 else "robots")
-    except InputError as error:
-        if "out of memory" not in str(error):
-            raise
-        raise InputError([Problem(problem.message, key="world.memory") for problem in error.problems]) from None
+    return compile_spec(spec, key=f"robots.{next(iter(robots))}" if len(robots) == 1 else "robots")
 
 
 def _add_sensor(spec: mujoco.MjSpec, robot: str, name: str, sensor: AnySensor) -> None:
@@ -177,11 +199,11 @@ def _add_sensor(spec: mujoco.MjSpec, robot: str, name: str, sensor: AnySensor) -
     if isinstance(sensor, RangeFinder):
         # MuJoCo's range finder looks along z, ours along x: z → x, x → −z.
         pose[:3, :3] = pose[:3, :3] @ np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
-    site = f"{robot}/{name}"
+    site = f"{robot}/{name}/site"
     spec.body(f"{robot}/{sensor.link}").add_site(name=site, pos=pose[:3, 3], quat=quaternion(pose[:3, :3]))
     for part in multibody_sensing.PARTS[type(sensor)][1]:
         added = spec.add_sensor(
-            name=f"{site}/{part}",
+            name=f"{robot}/{name}/{part}",
             type=getattr(mujoco.mjtSensor, f"mjSENS_{part.upper()}"),
             objtype=mujoco.mjtObj.mjOBJ_SITE,
             objname=site,
@@ -300,7 +322,7 @@ def _actuator_row(
     one = found[0]
     number = model.joint(f"{robot}/{joint.name}").id
     one.kind, one.input = COMMANDS[spec.kind][1], at_input
-    one.control = model.actuator(f"{robot}/{joint.name}").id
+    one.control = model.actuator(f"{robot}/{joint.name}/servo").id
     one.position, one.dof = model.jnt_qposadr[number], model.jnt_dofadr[number]
     speed = spec.speed or joint.speed or UNLIMITED
     one.effort = spec.effort or joint.effort or UNLIMITED

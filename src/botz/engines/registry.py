@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from botz import kernel_cache
@@ -13,8 +15,11 @@ from botz.scenario.schema import ScenarioBase
 from botz.scenario.soccer import SoccerScenario
 from botz.scenario.vehicle import VehicleScenario
 
+UserElements = Literal["run", "skip", "refuse"]
+"""What happens to elements of a user's, which are programs: they run, are left out for a check, or are an error."""
 
-def make_engine(scenario: ScenarioBase) -> Engine:
+
+def make_engine(scenario: ScenarioBase, user_elements: UserElements = "run") -> Engine:
     """The engine of a scenario; raises InputError for what only the engine can tell, as an impossible geometry."""
     match scenario:
         case KinematicsScenario():
@@ -36,16 +41,16 @@ def make_engine(scenario: ScenarioBase) -> Engine:
         case MultibodyScenario():
             from botz.engines.multibody import MultibodyEngine
 
-            return MultibodyEngine(scenario)
+            return MultibodyEngine(scenario, user_elements)
         case _:
             raise TypeError(f"no engine for {type(scenario).__name__}")
 
 
-def build_engine(scenario: ScenarioBase) -> Engine:
+def build_engine(scenario: ScenarioBase, user_elements: UserElements = "run") -> Engine:
     """An engine whose kernels are compiled, so that a real-time run starts on time."""
     name = str(getattr(scenario, "engine", ""))
     kernel_cache.announce(name)
-    engine = make_engine(scenario)
+    engine = make_engine(scenario, user_elements)
     start = engine.snapshot()
     engine.advance(0, 1, 1, np.empty((1, engine.channels.width)))
     engine.restore(start)

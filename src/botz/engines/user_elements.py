@@ -9,7 +9,7 @@ import numpy as np
 from numba import from_dtype
 from numba.core.errors import NumbaError
 
-from botz.engines.elements import FRAME, ElementKind, compiled_call
+from botz.engines.elements import FRAME, NOT_FINITE, BuiltElement, ElementKind, compiled_call
 from botz.errors import InputError, Problem
 from botz.scenario import user_code
 from botz.scenario.names import closest
@@ -46,6 +46,22 @@ def _stamp(where: str) -> tuple[int, int]:
     except (OSError, ValueError):  # a module
         return 0, 0
     return status.st_mtime_ns, status.st_size
+
+
+def failure(element: BuiltElement, frame: np.ndarray) -> str:
+    """What an element did that failed with this frame, as the end of a sentence that begins with its name."""
+    if frame["failed"][0] == NOT_FINITE:
+        return "gave a force that is not finite"
+    # Compiled code can tell that there was an exception, not which; called from Python it says so.
+    code = element.kind.function.py_func.__code__
+    where = code.co_filename
+    begins = f" ({where}:{code.co_firstlineno})"  # Numba does not tell the line of an index
+    try:
+        element.kind.function(element.parameters.copy()[0], frame.copy()[0])
+    except Exception as error:
+        said = " ".join(str(error).split())
+        return f"raised {type(error).__name__}{f': {said}' if said else ''}{_line_in(where, error) or begins}"
+    return f"raised an exception{begins}"
 
 
 def _line_in(where: str, error: BaseException | None) -> str:

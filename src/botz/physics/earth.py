@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import cos, pi, sin, sqrt
+from math import cos, exp, pi, sin, sqrt
 
 from botz.frames import compiled
 
@@ -17,11 +17,18 @@ ECCENTRICITY_SQUARED = 6.69437999014e-3
 """Of WGS 84 [m, 1]."""
 
 
+TROPOPAUSE = 11000.0
+"""Height up to which the air grows colder; above it the temperature stays [m]."""
+
+
 @compiled
 def standard_pressure(height):
-    """p = p₀ (1 − L h/T₀)^(g₀/(R L)) in the troposphere, below 11 km [Pa]."""
-    ratio = max(1.0 - LAPSE_RATE * height / SEA_LEVEL_TEMPERATURE, 1e-3)
-    return SEA_LEVEL_PRESSURE * ratio ** (STANDARD_GRAVITY / (AIR_GAS_CONSTANT * LAPSE_RATE))
+    """p = p₀ (T/T₀)^(g₀/(R L)) with T = T₀ − L h up to 11 km, and from there on p ~ exp(−g₀ h/(R T)) [Pa]."""
+    lower = min(height, TROPOPAUSE)
+    temperature = SEA_LEVEL_TEMPERATURE - LAPSE_RATE * lower
+    ratio = temperature / SEA_LEVEL_TEMPERATURE
+    pressure = SEA_LEVEL_PRESSURE * ratio ** (STANDARD_GRAVITY / (AIR_GAS_CONSTANT * LAPSE_RATE))
+    return pressure * exp(-STANDARD_GRAVITY * (height - lower) / (AIR_GAS_CONSTANT * temperature))
 
 
 @compiled
@@ -34,4 +41,5 @@ def place_on_earth(latitude, longitude, height, east, north, up):  # -> latitude
     meridian = parallel * (1.0 - ECCENTRICITY_SQUARED) / w
     d_latitude = north / (meridian + height) * 180.0 / pi
     d_longitude = east / ((parallel + height) * cos(latitude * pi / 180.0)) * 180.0 / pi
-    return latitude + d_latitude, longitude + d_longitude, height + up
+    east_of_edge = (longitude + d_longitude + 180.0) % 360.0 - 180.0
+    return latitude + d_latitude, east_of_edge, height + up

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
-from botz.engines.registry import build_engine
+from botz.engines.registry import make_engine
 from botz.errors import BotzError, ControllerError, DivergedError, InputError, Problem
 from botz.record.writer import RecordingWriter
 from botz.run.child import child_process, how_it_ended
@@ -57,7 +57,7 @@ def run_in_own_process(
     servers: Servers | None = None,
 ) -> Outcome:
     spec: Any = scenario.spec
-    engine = build_engine(spec)  # for its tables, and so that mistakes show before a process is started
+    engine = make_engine(spec)  # for its tables, and so that mistakes show before a process is started
     outcome, writer, streams = open_run(scenario, out, engine)
     channels = engine.channels
     del engine

@@ -172,13 +172,20 @@ class LugreElement(Strict):
     coulomb: NewtonMetres = Field(gt=0)
     """Friction of motion [N·m]."""
     static: NewtonMetres = Field(gt=0)
-    """Friction at rest [N·m]."""
+    """Friction at rest, at least that of motion [N·m]."""
     stribeck_speed: RadiansPerSecond = Field(default=0.1, gt=0)
     """Speed over which the one goes over into the other [rad/s]."""
     form: Literal["plain", "continuous"] = "plain"
     """plain: with break-away; continuous: the source's smooth form, which creeps."""
     steepness: Annotated[float, Quantity("s/rad")] = Field(default=100.0, gt=0)
     """k_v of the continuous form [s/rad]."""
+
+    @model_validator(mode="after")
+    def _holds_more_than_it_brakes(self) -> LugreElement:
+        if self.static < self.coulomb:
+            message = f"friction at rest must not be below that of motion, 'coulomb' = {self.coulomb:g} N·m"
+            raise Misfits([(("static",), message)])
+        return self
 
 
 class VehicleWheels(Strict):

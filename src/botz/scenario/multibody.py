@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from botz.scenario.arm import unit_misfits
 from botz.scenario.elements import AnyElement, Direction
 from botz.scenario.flight import FlightController
 from botz.scenario.links import RunLinks
@@ -20,6 +21,11 @@ from botz.scenario.units import MetresPerSecond, Number, Pose, Quantity, Radians
 
 JointValue = Annotated[float, Quantity(None)]
 """Of a joint: in radians where it turns, in metres where it slides."""
+TURNING = {
+    "range": "rad", "speed": "rad/s", "effort": "N*m", "damping": "N*m*s/rad", "friction": "N*m", "armature": "kg*m^2",
+}  # fmt: skip
+SLIDING = {"range": "m", "speed": "m/s", "effort": "N", "damping": "N*s/m", "friction": "N", "armature": "kg"}
+"""Units of a joint's values, by key."""
 
 
 class LinkSpec(Body):
@@ -59,6 +65,30 @@ class JointSpec(Strict):
     armature: JointValue = Field(default=0.0, ge=0)
     """Inertia of a rotor behind a gear, seen at the joint [kg·m², kg]."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _in_its_units(cls, data: Any) -> Any:
+        """Radians of joints that turn, metres of those that slide."""
+        if not isinstance(data, dict):
+            return data
+        units = SLIDING if data.get("type") == "prismatic" else TURNING
+        found = [misfit for key, unit in units.items() for misfit in unit_misfits(data.get(key), unit, (key,))]
+        if found:
+            raise Misfits(found)
+        return data
+
+    @model_validator(mode="after")
+    def _fits_its_type(self) -> JointSpec:
+        found: list[tuple[Path, str]] = []
+        if self.type == "continuous" and self.range is not None:
+            found.append((("range",), "a continuous joint has none; one with a range is 'revolute'"))
+        if self.type == "fixed":
+            moving = ("range", "speed", "effort", "damping", "friction", "armature")
+            found += [((key,), "a fixed joint does not move") for key in moving if getattr(self, key)]
+        if found:
+            raise Misfits(found)
+        return self
+
 
 class ActuatorSpec(Strict):
     """What moves a joint: a servo for its position or speed, or a plain effort."""
@@ -86,6 +116,26 @@ class ActuatorSpec(Strict):
     """Time constant with which the reference follows its command; 0: at once [s]."""
     lag_down: Seconds | None = Field(default=None, ge=0, le=100)
     """The same where the command's size falls; null: as `lag` [s]."""
+
+    @model_validator(mode="after")
+    def _used(self) -> ActuatorSpec:
+        """What a kind of actuator does not have must not be given as if it did something."""
+        servo = {"frequency", "integral_time", "proportional", "integral"}
+        unused = {
+            "position": set(),
+            "velocity": {"damping_ratio", "derivative"},
+            "effort": servo | {"damping_ratio", "derivative", "speed"},
+        }[self.kind]
+        # A complete document, as a recording holds it, gives defaults too.
+        given = {key for key, one in type(self).model_fields.items() if getattr(self, key) != one.default}
+        found: list[tuple[Path, str]] = [
+            ((key,), f"has no effect on an actuator of kind {self.kind!r}") for key in sorted(unused & given)
+        ]
+        if {"integral", "integral_time"} <= given:
+            found.append((("integral_time",), "and 'integral' say the same; give one of them"))
+        if found:
+            raise Misfits(found)
+        return self
 
 
 class MultibodyRobot(Strict):
@@ -154,6 +204,16 @@ class PlacedMultibody(MultibodyRobot):
     """Joint positions at the start, by joint; others begin at 0, or at the end of the range that is nearest to it."""
     start_speed: dict[str, JointValue] = Field(default={})
     """Joint speeds at the start, by joint; others at rest."""
+
+    @model_validator(mode="after")
+    def _fixed_stays(self) -> PlacedMultibody:
+        keys = ("velocity", "angular_velocity") if self.base == "fixed" else ()
+        found: list[tuple[Path, str]] = [
+            ((key,), "a robot whose base is fixed does not move off") for key in keys if any(getattr(self, key))
+        ]
+        if found:
+            raise Misfits(found)
+        return self
 
 
 class MultibodyTime(TimeSettings):

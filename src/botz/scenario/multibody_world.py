@@ -78,9 +78,9 @@ class MultibodyWorld(Strict):
     ground: bool = True
     """A level floor at z = 0, where there is no terrain."""
     ground_friction: Number = Field(default=0.8, ge=0, le=10)
-    """Coulomb's coefficient of floor and terrain."""
+    """Coulomb's coefficient of floor and terrain, for everything on them."""
     terrain: Terrain | None = None
-    """The ground as a grid of heights, as for vehicles; null: none."""
+    """The ground as a grid of heights, as for vehicles; null: none. A run ends where a robot leaves it."""
     obstacles: dict[Name, AnyShape] = Field(default={}, max_length=1000)
     """What stands about and does not move, by name."""
     air_density: Annotated[float, Quantity("kg/m^3")] = Field(default=DEFAULT_DENSITY, ge=0, le=100)

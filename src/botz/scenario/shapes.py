@@ -24,7 +24,8 @@ class Shape(Strict):
     colour: Colour | None = None
     """Red, green, blue and optionally opacity, from 0 to 1."""
     friction: Number = Field(default=0.8, ge=0, le=10)
-    """Coulomb's coefficient where it slides on something; of two shapes the larger one counts."""
+    """Coulomb's coefficient where it slides on something: of two shapes the larger one counts, and on the ground the
+    ground's."""
 
 
 class BoxShape(Shape):

@@ -30,7 +30,8 @@ def place_of(text: str) -> tuple[str, str]:
 def imported(text: str, *, key: str, allowed: bool, example: str) -> ModuleType:
     """The module of `where:name`, imported anew where it is a file.
 
-    Raises InputError at `key` where it is not there or not `allowed`, and ImportFailed where its own code raises.
+    Raises InputError at `key` where it is not there, not `allowed` or ends the program, and ImportFailed where its own
+    code raises.
     `example` shows in a message how a file is written.
     """
     if not allowed:
@@ -48,6 +49,9 @@ def imported(text: str, *, key: str, allowed: bool, example: str) -> ModuleType:
             hint = f"; a file is written with its ending, as {example}"
             raise InputError(Problem(f"no module {where!r}{hint}", key=key)) from None
         raise ImportFailed(where, error) from error
+    except SystemExit:
+        message = f"importing {where} ends the program (sys.exit); put that under `if __name__ == '__main__':`"
+        raise InputError(Problem(message, key=key)) from None
     except Exception as error:
         raise ImportFailed(where, error) from error
 

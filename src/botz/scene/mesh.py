@@ -25,10 +25,16 @@ UNITS = {"mm": 0.001, "cm": 0.01, "m": 1.0, "in": 0.0254}
 """Metres of one unit of a drawing."""
 READABLE = (".stl", ".obj", ".ply", ".dae", ".glb", ".gltf", ".off")
 WRITABLE = (".stl", ".obj", ".ply", ".glb", ".off")
+STL_HEAD, STL_FACE = 84, 50
+"""Bytes of a binary STL before its faces, and of a face."""
 LARGEST_FILE = 2 * 10**9
 """Bytes; some 40 million faces of a binary STL."""
 FLAT = 1e-9
 """Volume, by that of the box around a mesh, at which there is no inside."""
+SINGLE = 1e-7
+"""A rounding of single precision, in which MuJoCo and STL hold coordinates."""
+LEFT_OUT = "left_out"
+"""In a mesh's metadata: how many faces of its file were left out."""
 
 
 def load_mesh(path: Path | str, scale: float | Sequence[float] = 1.0) -> trimesh.Trimesh:
@@ -39,13 +45,15 @@ def load_mesh(path: Path | str, scale: float | Sequence[float] = 1.0) -> trimesh
     ending = path.suffix.lower()
     if ending not in READABLE:
         raise _wrong(path, f"has the ending {ending!r}, no mesh's; choose from: {', '.join(READABLE)}")
-    _check_file(path, ending)
+    promised = _check_file(path, ending)
     try:
         # Odd files make NumPy warn of overflow; what matters is looked for below.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = trimesh.load_mesh(str(path), process=True)
     except ImportError as error:
+        if ending != ".dae":
+            raise _wrong(path, "cannot be read as a mesh; export it again, best as binary STL") from None
         missing = error.name or error
         raise _wrong(path, f"needs {missing}, which is not installed: pip install 'botz[collada]'") from None
     except Exception as error:  # every format fails in its own way, and any of them means the same
@@ -53,6 +61,8 @@ def load_mesh(path: Path | str, scale: float | Sequence[float] = 1.0) -> trimesh
         raise _wrong(path, f"cannot be read as a mesh: {words}; export it again, best as binary STL") from None
     if not isinstance(found, trimesh.Trimesh) or len(found.faces) == 0:
         raise _wrong(path, "has no faces, or is cut off; export the part again, as a mesh of triangles")
+    # Those with a corner that is no number are gone by now.
+    found.metadata[LEFT_OUT] = 0 if promised is None else max(0, promised - len(found.faces))
     if not np.isfinite(found.vertices).all():
         raise _wrong(path, "has coordinates that are not finite numbers; export it again")
     if ending == ".dae" and (named := re.fullmatch(r"(\S+) \* meters", str(found.units))):
@@ -65,7 +75,8 @@ def _wrong(path: Path, message: str) -> InputError:
     return InputError(Problem(message, file=path))
 
 
-def _check_file(path: Path, ending: str) -> None:
+def _check_file(path: Path, ending: str) -> int | None:
+    """Raises InputError; gives how many faces the file says it has, where it is an STL."""
     try:
         size = path.stat().st_size
         if not path.is_file():
@@ -76,10 +87,28 @@ def _check_file(path: Path, ending: str) -> None:
             raise _wrong(path, f"is larger than {LARGEST_FILE // 10**9} GB; simplify it where it was drawn")
         if ending == ".dae":
             _refuse_declarations(path)
+        return _promised_faces(path, size) if ending == ".stl" else None
     except FileNotFoundError:
         raise _wrong(path, "there is no such file; look for a typing error in its path") from None
     except OSError as error:
         raise _wrong(path, f"cannot be read: {error.strerror or error}") from None
+
+
+def _promised_faces(path: Path, size: int) -> int | None:
+    with path.open("rb") as stream:
+        head = stream.read(STL_HEAD)
+    said = int.from_bytes(head[80:], "little") if len(head) == STL_HEAD else 0
+    if len(head) == STL_HEAD and size == STL_HEAD + STL_FACE * said:
+        return said
+    if head.lstrip().lower().startswith(b"solid") and b"\0" not in head:
+        return path.read_bytes().lower().count(b"endfacet")
+    if len(head) < STL_HEAD or b"\0" not in head[80:]:
+        # No mesh has as many faces as four letters make.
+        raise _wrong(path, "cannot be read as a mesh: it is no STL, neither binary nor one that begins with 'solid'")
+    if size < STL_HEAD + STL_FACE * said:
+        there = (size - STL_HEAD) // STL_FACE
+        raise _wrong(path, f"is cut off: it says that it has {said} faces and holds {there}; copy or export it again")
+    return None
 
 
 def _refuse_declarations(path: Path) -> None:
@@ -156,6 +185,22 @@ def why_open(mesh: trimesh.Trimesh) -> str | None:
     if not found:
         found.append("faces that do not agree on which side is outside")
     return f"is not watertight: {' and '.join(found)}"
+
+
+def why_flat(mesh: trimesh.Trimesh) -> str | None:
+    """Why nothing can touch a mesh, as all of it lies in a plane; None where something can."""
+    corners = np.asarray(mesh.vertices) - mesh.bounds.mean(axis=0)
+    # Squares of the spreads along the principal axes, the smallest first.
+    spreads = np.linalg.eigvalsh(corners.T @ corners)
+    if len(corners) >= 4 and spreads[0] > (SINGLE * SINGLE) * spreads[2]:
+        return None
+    return "is flat: all its corners lie in a plane, so nothing can touch it; give it a thickness, or take a thin box"
+
+
+def signed_volume(mesh: trimesh.Trimesh) -> float:
+    """Of what its faces enclose, below 0 where the normals point inwards; of an open mesh it means little [m³]."""
+    a, b, c = np.moveaxis(np.asarray(mesh.vertices)[mesh.faces] - mesh.bounds.mean(axis=0), 1, 0)
+    return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6
 
 
 # --- what it weighs --------------------------------------------------------------------------------------------------

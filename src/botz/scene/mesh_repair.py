@@ -10,7 +10,8 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.spatial import cKDTree
 
-from botz.scene.mesh import open_edges
+from botz.errors import InputError, Problem
+from botz.scene.mesh import open_edges, signed_volume
 
 if TYPE_CHECKING:
     import trimesh
@@ -25,11 +26,14 @@ SAMPLES = 32
 
 def repair(mesh: trimesh.Trimesh) -> list[str]:
     """Mend a mesh in place: near vertices become one, faces that are none or double go, all run the same way round,
-    holes are closed, and the outside is out. Returns what was done, in words."""
+    holes are closed, and the outside is out. Returns what was done, in words; raises InputError where nothing
+    is left."""
     done = []
     for step in (_merge_vertices, _drop_faces, _agree_on_sides, _fill_holes, _turn_outwards):
         if words := step(mesh):
             done.append(words)
+        if len(mesh.faces) == 0:
+            raise InputError(Problem("has no faces left after the repair: all were without area; export it again"))
     return done
 
 
@@ -116,7 +120,7 @@ def _agree_on_sides(mesh: trimesh.Trimesh) -> str:
 
 def _turn_outwards(mesh: trimesh.Trimesh) -> str:
     """No body points inwards, unless it lies inside another one, which it hollows out then."""
-    if mesh.volume < 0.0:
+    if signed_volume(mesh) < 0.0:
         mesh.faces = mesh.faces[:, ::-1]
         return " and ".join(filter(None, ["turned the whole mesh inside out", _turn_bodies(mesh)]))
     return _turn_bodies(mesh)

@@ -17,6 +17,7 @@ from botz.errors import InputError, Problem
 from botz.scenario.multibody_world import Contacts, MultibodyWorld
 from botz.scene.height_grid import HeightGrid
 from botz.scene.robot_model import ModelJoint, ModelShape, RobotModel, transform
+from botz.scene.rotations import inverse
 from botz.scene.yaml_model import shape_of
 
 METHODS = {
@@ -25,6 +26,9 @@ METHODS = {
     "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
     "implicit-fast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
 }
+LEVEL = 1e-9
+"""Terrain with less between its lowest and highest point is a plane: a height field's inner edges catch what slides
+over them [m]."""
 FAR = 1e9
 """Where a joint ends that has a limit on the other side only."""
 GROUND = "ground"
@@ -65,13 +69,14 @@ def build_spec(
     if grid is not None:
         _add_terrain(spec, grid, world)
     elif world.ground:
-        geom = spec.worldbody.add_geom(name=GROUND, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])
-        _surface(geom, world.ground_friction, world.contact)
+        _add_floor(spec, world, 0.0)
     for name, shape in world.obstacles.items():
-        _add_geom(spec, spec.worldbody, shape_of(shape, f"world.obstacles.{name}"), f"obstacle/{name}", world.contact)
+        obstacle = shape_of(shape, f"world.obstacles.{name}")
+        if obstacle.collision:
+            _add_geom(spec, spec.worldbody, obstacle, f"obstacle/{name}", world.contact)
     for name, placed in robots.items():
         if placed.model.native is not None:
-            _attach_native(spec, name, placed)
+            _attach_native(spec, name, placed, world)
         else:
             _add_robot(spec, name, placed, world.contact)
     return spec
@@ -82,8 +87,10 @@ def compile_spec(spec: mujoco.MjSpec, key: str = "") -> mujoco.MjModel:
     try:
         return spec.compile()
     except (ValueError, mujoco.FatalError) as error:
-        message = " ".join(str(error).split())
-        raise InputError(Problem(f"MuJoCo refuses the model: {message}", key=key)) from None
+        message = f"MuJoCo refuses the model: {' '.join(str(error).split())}"
+        if "out of memory" in message:
+            raise InputError(Problem(f"{message}; raise 'world.memory'", key="world.memory")) from None
+        raise InputError(Problem(message, key=key)) from None
 
 
 def compile_model(model: RobotModel, *, fixed: bool = False) -> mujoco.MjModel:
@@ -93,9 +100,19 @@ def compile_model(model: RobotModel, *, fixed: bool = False) -> mujoco.MjModel:
     return compile_spec(build_spec(world, None, placed, step=0.001, method="euler"))
 
 
+def _add_floor(spec: mujoco.MjSpec, world: MultibodyWorld, height: float) -> None:
+    plane = mujoco.mjtGeom.mjGEOM_PLANE
+    geom = spec.worldbody.add_geom(name=GROUND, type=plane, size=[0.0, 0.0, 1.0], pos=[0.0, 0.0, height])
+    _surface(geom, world.ground_friction, world.contact)
+    geom.priority = 1  # its friction counts, whatever stands on it
+
+
 def _add_terrain(spec: mujoco.MjSpec, grid: HeightGrid, world: MultibodyWorld) -> None:
     low, high = float(grid.heights.min()), float(grid.heights.max())
-    rise = max(high - low, 1e-6)
+    if high - low < LEVEL:
+        _add_floor(spec, world, low)
+        return
+    rise = high - low
     # Rows run along y and columns along x; heights are counted from 0 to 1 of the rise.
     data = ((grid.heights - low) / rise).T
     half = [(grid.x_max - grid.x_min) / 2, (grid.y_max - grid.y_min) / 2, rise, max(1.0, rise)]
@@ -105,6 +122,7 @@ def _add_terrain(spec: mujoco.MjSpec, grid: HeightGrid, world: MultibodyWorld) -
     middle = [(grid.x_max + grid.x_min) / 2, (grid.y_max + grid.y_min) / 2, low]
     geom = spec.worldbody.add_geom(name=GROUND, type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname=GROUND, pos=middle)
     _surface(geom, world.ground_friction, world.contact)
+    geom.priority = 1  # its friction counts, whatever stands on it
 
 
 def _surface(geom: Any, friction: float, contact: Contacts) -> None:
@@ -190,24 +208,40 @@ def _add_geom(spec: mujoco.MjSpec, body: Any, shape: ModelShape, name: str, cont
 def _add_mesh(spec: mujoco.MjSpec, shape: ModelShape) -> str:
     """The mesh of a shape; one for all that have the same file and scale. Read by our own reader, so that every format
     is the same for MuJoCo, mass properties and viewers."""
-    from botz.scene.mesh import load_mesh
+    from botz.scene.mesh import load_mesh, why_flat
 
     name = f"{shape.file}*{shape.scale}"
     if spec.mesh(name) is None:
         assert shape.file is not None
         mesh = load_mesh(shape.file, shape.scale)
+        if complaint := why_flat(mesh):
+            raise InputError(Problem(complaint, file=shape.file))
         vertices = np.asarray(mesh.vertices, dtype=np.float32).ravel()
         faces = np.asarray(mesh.faces, dtype=np.int32).ravel()
         spec.add_mesh(name=name, uservert=vertices, userface=faces, inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
     return name
 
 
-def _attach_native(spec: mujoco.MjSpec, name: str, placed: PlacedModel) -> None:
-    """An MJCF robot as it is, with all that only MJCF can say; its world's geoms come along."""
-    pose = transform(*placed.pose)
+def _attach_native(spec: mujoco.MjSpec, name: str, placed: PlacedModel, world: MultibodyWorld) -> None:
+    """An MJCF robot as it is, with all that only MJCF can say; its world's geoms come along.
+
+    `pose` is that of the root link, as for other formats: where the file draws it is taken out.
+    """
+    pose = transform(*placed.pose) @ inverse(placed.model.root_pose)
     frame = spec.worldbody.add_frame(pos=pose[:3, 3], quat=quaternion(pose[:3, :3]))
     child = placed.model.native.copy()
     # One world has one time step and one gravity: the scenario's.
     for option in (one for one in dir(spec.option) if not one.startswith("_")):
         setattr(child.option, option, getattr(spec.option, option))
+    # One world has one memory, too: the scenario's, or where it says none, the largest that a file asks for.
+    if world.memory is None:
+        spec.memory = max(spec.memory, child.memory)
+    for size in ("memory", "njmax", "nconmax", "nstack"):
+        setattr(child, size, getattr(spec, size))
+    for key in list(child.keys):
+        child.delete(key)
+    if placed.fixed:
+        root = child.body(placed.model.root)
+        for joint in [one for one in root.joints if one.type == mujoco.mjtJoint.mjJNT_FREE]:
+            child.delete(joint)
     spec.attach(child, frame=frame, prefix=f"{name}/")

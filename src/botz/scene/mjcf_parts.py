@@ -32,6 +32,19 @@ def name_all(spec: Any) -> None:
                 one.name = name
 
 
+def option_names(spec: Any) -> list[str]:
+    """Options that a file sets to something else than MuJoCo does itself."""
+    plain = mujoco.MjSpec().option
+    names = [name for name in dir(plain) if not name.startswith("_")]
+    return [name for name in names if not np.array_equal(getattr(spec.option, name), getattr(plain, name))]
+
+
+def native_actuator_of(spec: Any, joint: str) -> str | None:
+    """The name of a file's own actuator that moves a joint; None where there is none."""
+    kinds = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+    return next((one.name for one in spec.actuators if one.trntype in kinds and one.target == joint), None)
+
+
 class Names:
     """Names of a compiled model's bodies and joints by their numbers."""
 

@@ -23,7 +23,8 @@ from pydantic import TypeAdapter, ValidationError
 from botz.errors import InputError, Problem
 from botz.scenario.elements import AnyElement, LiftDrag, UserElement
 from botz.scenario.sensors import AnySensor
-from botz.scene.mjcf_parts import Names, actuators_of, name_all, shapes_of
+from botz.scene.mjcf_parts import Names, actuators_of, name_all, option_names, shapes_of
+from botz.scene.model_tree import MOST_LINKS, too_many
 from botz.scene.robot_model import Inertial, ModelJoint, ModelLink, Place, RobotModel
 from botz.scene.rotations import posed, rotation_about, rotation_from_quaternion, shifted
 from botz.scene.xml_tree import XmlNode, read_xml
@@ -47,8 +48,11 @@ def read_mjcf(path: Path) -> RobotModel:
     try:
         spec = mujoco.MjSpec.from_file(str(path))
         name_all(spec)
-        compiled = spec.copy().compile()
-    except (ValueError, mujoco.FatalError, mujoco.UnexpectedError) as error:
+        # A copy has lost what refers to things that there are not; only what is read from the file complains of it.
+        checked = mujoco.MjSpec.from_file(str(path))
+        name_all(checked)
+        compiled = checked.compile()
+    except (ValueError, KeyError, mujoco.FatalError, mujoco.UnexpectedError) as error:
         raise InputError(_complaint(str(error), path)) from None
     return _Extraction(spec, compiled, path, bodies).model()
 
@@ -185,6 +189,8 @@ class _Extraction:
         tops = [body for body in range(1, m.nbody) if m.body_parentid[body] == 0 and self.names.body(body) != BASE]
         if not tops:
             raise InputError(Problem("has no <body>; a robot is made of bodies", file=self.path))
+        if m.nbody - 1 > MOST_LINKS:
+            raise InputError(Problem(too_many(m.nbody - 1), file=self.path))
         loose = [body for body in tops if self._is_free(body)]
         robot = [loose[0]] if loose else tops
         others = [self.names.body(body) for body in tops if body not in robot]
@@ -209,6 +215,7 @@ class _Extraction:
                 self._note(f"{part} are kept natively, and cannot be converted")
         if len(self.spec.sensors):
             self._note("MuJoCo's own sensors are not read; say those that are wanted under 'sensors'")
+        self._note_what_is_the_scenarios()
         return RobotModel(
             name=self.spec.modelname or self.path.stem,
             links=self.links,
@@ -219,8 +226,20 @@ class _Extraction:
             notes=tuple(self.notes),
             file=self.path,
             format="mjcf",
+            root_pose=self._pose(robot[0]) if single else np.eye(4),
             native=self.spec,
         )
+
+    def _note_what_is_the_scenarios(self) -> None:
+        """What a file says of its world and a robot in a scenario does not have."""
+        said = option_names(self.spec)
+        if said:
+            hint = "say what is wanted under 'time' and 'world'"
+            self._note(f"<option> {', '.join(said)}: without effect, the scenario has its own; {hint}")
+        if len(self.spec.keys):
+            self._note("<keyframe>: without effect; say where joints begin under 'start' of the robot")
+        if len(self.spec.worldbody.geoms):
+            self._note("geoms of <worldbody> belong to the robot, so that 'pose' moves them along with it")
 
     def _note(self, message: str, place: Place | None = None) -> None:
         self.notes.append((place or Place(self.path)).problem(message))

@@ -11,6 +11,12 @@ from botz.scenario.names import closest
 from botz.scenario.rigid_body import impossible_inertia
 from botz.scene.robot_model import NOWHERE, Inertial, ModelJoint, ModelLink, Place, RobotModel
 
+MOST_LINKS = 1000
+
+
+def too_many(links: int) -> str:
+    return f"has {links} links; a robot has {MOST_LINKS} at most: make several, or one of links that do not move"
+
 
 def tree_problems(
     links: Mapping[str, ModelLink], joints: Mapping[str, ModelJoint], place: Place = NOWHERE
@@ -18,6 +24,8 @@ def tree_problems(
     """Every joint joins two links that there are, every link but one hangs on exactly one joint, and none on itself."""
     if not links:
         return [place.problem("has no link; a robot needs one at least")]
+    if len(links) > MOST_LINKS:
+        return [place.problem(too_many(len(links)))]
     found = []
     carrier: dict[str, ModelJoint] = {}
     for joint in joints.values():

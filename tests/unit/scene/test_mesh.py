@@ -13,6 +13,7 @@ from botz.errors import InputError
 from botz.scenario.library import library_folder
 from botz.scene import solids
 from botz.scene.mesh import (
+    LEFT_OUT,
     hole_count,
     is_closed,
     load_mesh,
@@ -20,6 +21,7 @@ from botz.scene.mesh import (
     shape_properties,
     shapes_properties,
     simplified,
+    why_flat,
     why_open,
 )
 from botz.scene.mesh_repair import body_count, repair
@@ -288,7 +290,11 @@ def test_every_format_gives_the_same_body(tmp_path: Path, ending: str):
         ("part.stl", b"", "is empty"),
         ("part.stl", b"nothing that anybody would call a mesh", "cannot be read as a mesh|has no faces"),
         ("part.stl", b"solid part\nendsolid part\n", "cannot be read as a mesh|has no faces"),
-        ("part.stl", b"x" * 80 + (10**9).to_bytes(4, "little") + b"x" * 50, "has no faces, or is cut off"),
+        (
+            "part.stl",
+            b"x" * 80 + (10**9).to_bytes(4, "little") + b"x" * 50,
+            "is cut off: .* holds 1;",
+        ),
         ("part.obj", b"v 0 0 0\nv 1 0 0\n", "cannot be read as a mesh|has no faces"),
         ("part.obj", b"v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "finite|no faces|cannot be read"),
         ("part.png", b"\x89PNG", "no mesh's; choose from: .stl"),
@@ -350,3 +356,41 @@ def test_the_two_propellers_mirror_each_other_and_lift_in_their_own_sense():
         blade = meshes[sense].vertices
         blade = blade[(blade[:, 0] > 40) & (blade[:, 0] < 60)]
         assert np.polyfit(blade[:, 1], blade[:, 2], 1)[0] * sign > 0.1
+
+
+def binary_stl(path: Path, corners: np.ndarray) -> Path:
+    rows = np.zeros(len(corners), dtype=[("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
+    rows["corners"] = corners
+    path.write_bytes(bytes(80) + len(rows).to_bytes(4, "little") + rows.tobytes())
+    return path
+
+
+def test_an_stl_that_is_cut_off(tmp_path: Path):
+    path = binary_stl(tmp_path / "part.stl", trimesh.creation.box((1, 1, 1)).triangles)
+    path.write_bytes(path.read_bytes()[:300])
+    with pytest.raises(InputError, match="is cut off: it says that it has 12 faces and holds 4;"):
+        load_mesh(path)
+
+
+def test_faces_that_are_left_out_are_counted(tmp_path: Path):
+    corners = np.array(trimesh.creation.box((1, 1, 1)).triangles)
+    assert load_mesh(binary_stl(tmp_path / "whole.stl", corners)).metadata[LEFT_OUT] == 0
+    corners[3, 1, 2] = np.nan
+    assert load_mesh(binary_stl(tmp_path / "part.stl", corners)).metadata[LEFT_OUT] == 1
+    words = trimesh.exchange.stl.export_stl_ascii(trimesh.creation.box((1, 1, 1)))
+    (tmp_path / "words.stl").write_text(words.replace("vertex -0.5", "vertex nan", 1))
+    found = load_mesh(tmp_path / "words.stl")
+    assert (len(found.faces), found.metadata[LEFT_OUT]) == (11, 1)
+
+
+def test_what_is_flat_and_what_is_thin():
+    thin = trimesh.creation.box((1, 1, 1e-4))
+    assert why_flat(thin) is None
+    sheet = trimesh.Trimesh([[0, 0, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]])
+    assert "is flat" in (why_flat(sheet) or "")
+
+
+def test_nothing_is_left_of_faces_without_area():
+    mesh = trimesh.Trimesh([[0, 0, 0], [1, 0, 0], [2, 0, 1]], [[0, 0, 1], [1, 1, 2]], process=False)
+    with pytest.raises(InputError, match="has no faces left after the repair"):
+        repair(mesh)

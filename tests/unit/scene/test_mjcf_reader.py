@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import mujoco
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 from botz.errors import InputError
+from botz.scenario.multibody_world import MultibodyWorld
+from botz.scene.mj_world import PlacedModel, build_spec, compile_spec
 from botz.scene.mjcf_reader import convertible, read_mjcf, unsayable
 from botz.scene.model_files import save_model
 from botz.scene.robot_model import RobotModel, rotation_from_rpy
@@ -310,3 +313,75 @@ def test_a_file_cannot_have_a_function_run(read):
     data = '{"type": "evil.py:Run", "link": "a"}'.replace('"', "&quot;")
     model = read('<body name="a"><M/></body>', after=f'<custom><text name="botz_element_e" data="{data}"/></custom>')
     assert model.elements == {}
+
+
+FLYER = (
+    '<body name="base" pos="1 2 3" euler="0 0 0.5"><freejoint/><M/><body name="arm"><joint name="b"/><M/></body></body>'
+)
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ('<actuator><motor name="m" joint="zz"/></actuator>', "unknown transmission target 'zz'"),
+        ('<actuator><motor joint="zz"/></actuator>', "unknown transmission target 'zz'"),
+        ('<sensor><jointpos joint="zz"/></sensor>', "'zz'"),
+        ('<equality><weld body1="base" body2="zz"/></equality>', "'zz'"),
+        ('<contact><exclude body1="base" body2="zz"/></contact>', "'zz'"),
+    ],
+)
+def test_what_refers_to_nothing_is_refused_with_its_line(read, after: str, words: str):
+    with pytest.raises(InputError, match=words) as found:
+        read(FLYER, after=after)
+    assert found.value.problems[0].line == 5
+
+
+def world_with(model: RobotModel, pose: tuple[float, ...] = (0, 0, 0, 0, 0, 0), *, fixed: bool = False, **said):
+    placed = PlacedModel(model, pose, fixed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spec = build_spec(MultibodyWorld(ground=False, **said), None, {"r": placed}, step=0.001, method="euler")
+        return compile_spec(spec)
+
+
+def test_a_pose_is_that_of_the_root_link(read):
+    m = world_with(read(FLYER), (4.0, 5.0, 6.0, 0.0, 0.0, 1.2))
+    np.testing.assert_allclose(m.qpos0[:7], [4, 5, 6, np.cos(0.6), 0, 0, np.sin(0.6)], atol=1e-12)
+
+
+def test_a_free_base_can_be_fixed(read):
+    keys = '<keyframe><key qpos="0 0 0 1 0 0 0 0.5"/></keyframe>'
+    model = read(FLYER, after=keys)
+    assert world_with(model).nv == 7
+    m = world_with(model, (0.0, 0.0, 2.0, 0.0, 0.0, 0.0), fixed=True)
+    assert m.nv == 1 and m.nkey == 0
+    np.testing.assert_allclose(m.body("r/base").pos, [0, 0, 2], atol=1e-12)
+
+
+def test_sizes_of_a_file_do_not_clash_with_the_worlds(read):
+    model = read(FLYER, before='<size njmax="500" nconmax="100"/>')
+    assert world_with(model).njmax == world_with(read(FLYER)).njmax
+    model = read(FLYER, before='<size memory="10M"/>')
+    assert world_with(model).narena == 10 * 2**20
+    assert world_with(model, memory=2**22).narena == 2**22
+
+
+def test_what_is_the_scenarios_is_noted(read):
+    before = '<option timestep="0.01" cone="elliptic"/>'
+    model = read('<geom type="plane" size="1 1 1"/>' + FLYER, before, "<keyframe><key/></keyframe>")
+    notes = " ".join(note.message for note in model.notes)
+    assert "<option> cone, timestep: without effect" in notes
+    assert "<keyframe>: without effect" in notes and "'pose' moves them" in notes
+    assert not read(FLYER).notes
+
+
+def test_too_many_bodies(read):
+    with pytest.raises(InputError, match="has 1001 links; a robot has 1000 at most"):
+        read("".join(f'<body name="b{k}"><M/></body>' for k in range(1001)))
+
+
+def test_an_obstacle_that_is_only_seen_is_not_touched():
+    box = {"type": "box", "size": [1, 1, 1]}
+    world = MultibodyWorld.model_validate({"ground": False, "obstacles": {"a": box, "b": {**box, "role": "visual"}}})
+    m = build_spec(world, None, {}, step=0.001, method="euler").compile()
+    assert m.ngeom == 1 and m.geom(0).name == "obstacle/a"

@@ -13,10 +13,20 @@ from pydantic import TypeAdapter
 from botz.errors import InputError
 from botz.scenario.elements import AnyElement
 from botz.scene import solids
+from botz.scene.mj_world import compile_model
 from botz.scene.model_bounds import around, shape_bounds
 from botz.scene.model_check import Finding, check_model, felt_inertias
 from botz.scene.model_fill import filled
-from botz.scene.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel, transform
+from botz.scene.robot_model import (
+    Inertial,
+    ModelActuator,
+    ModelJoint,
+    ModelLink,
+    ModelShape,
+    Place,
+    RobotModel,
+    transform,
+)
 
 
 def box_stl(file: Path, *edges: float) -> Path:
@@ -251,3 +261,15 @@ def test_missing_inertia_is_filled_from_meshes_or_shapes(tmp_path: Path):
 def test_nothing_to_fill_it_from():
     with pytest.raises(InputError, match="link a: has 1 kg and no shape"):
         filled(RobotModel("bot", {"a": ModelLink("a", body(1.0, 0.0))}, {}))
+
+
+def test_a_flat_mesh_that_is_to_be_touched(tmp_path: Path):
+    flat = box_stl(tmp_path / "flat.stl", 1.0, 1.0, 0.0)
+    turned = transform(0.0, 0.0, 0.0, 0.3, 0.4, 0.5)
+    touched = ModelShape("mesh", pose=turned, file=flat, visual=False, place=Place(flat, 7))
+    (one,) = check_model(model_with(base=ModelLink("base", body(1.0, 0.1), (touched,))))
+    assert one.severity == "error" and "mesh flat.stl is flat" in one.message and one.where.line == 7
+    seen = replace(touched, visual=True, collision=False)
+    assert not check_model(model_with(base=ModelLink("base", body(1.0, 0.1), (seen,))))
+    with pytest.raises(InputError, match=r"flat\.stl: is flat"):
+        compile_model(model_with(base=ModelLink("base", body(), (touched,))))

@@ -290,3 +290,34 @@ def test_library_names(filename: str, name: str):
 @pytest.mark.parametrize(("given", "name"), [("Front Left", "front_left"), ("1", "element_1"), ("a::b-c", "a_b_c")])
 def test_names_of_elements(given: str, name: str):
     assert clean_name(given) == name
+
+
+def motor(**said: str) -> str:
+    text = MOTOR
+    for tag, value in said.items():
+        text = re.sub(f"<{tag}>[^<]*<", f"<{tag}>{value}<", text)
+    return f"<plugin {GZ_MOTOR}>{text}</plugin>"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"timeConstantUp": "200"}, "timeConstantUp: must be less than or equal to 100, not 200.0"),
+        ({"timeConstantDown": "101"}, "timeConstantDown: must be less than or equal to 100, not 101.0"),
+        ({"jointName": "glue", "linkName": "wing"}, "jointName: joint 'glue' is fixed; what does not move"),
+    ],
+)
+def test_motors_that_no_actuator_can_be(said: dict[str, str], words: str):
+    (problem,) = taken(motor(**said)).problems
+    assert words in str(problem) and problem.line is not None
+
+
+def test_controllers_that_no_actuator_can_be():
+    head = '<plugin filename="x" name="gz::sim::systems::JointController">'
+    block = f"{head}<joint_name>flap_joint</joint_name><botz>\n<lag>-1</lag>\n<speed>-3</speed></botz></plugin>"
+    found = [str(problem) for problem in taken(block).problems]
+    assert len(found) == 2
+    assert "speed: must be greater than 0, not -3.0" in found[0]
+    assert "lag: must be greater than or equal to 0, not -1.0" in found[1]
+    held = taken(f"{head}<joint_name>glue</joint_name></plugin>")
+    assert "joint 'glue' is fixed" in str(held.problems[0]) and not held.actuators

@@ -376,3 +376,36 @@ def test_xacro_expands_and_its_complaints_are_told(tmp_path: Path, monkeypatch: 
     file.write_text("<!DOCTYPE robot><robot/>")
     with pytest.raises(InputError, match="document type"):
         read_urdf(file)
+
+
+TRANSMISSION = """<transmission name="t">
+<joint name="j"><hardwareInterface>VelocityJointInterface</hardwareInterface>{}</joint>
+</transmission>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "inside", "line", "words"),
+    [
+        ("fixed", "", 3, "joint 'j' is fixed; what does not move cannot be commanded"),
+        ("continuous", "<botz>\n<lag>-1</lag></botz>", 4, "lag: must be greater than or equal to 0, not -1.0"),
+        ("continuous", "<botz>\n<speed>-3</speed></botz>", 4, "speed: must be greater than 0, not -3.0"),
+    ],
+)
+def test_transmissions_that_no_actuator_can_be(tmp_path: Path, kind: str, inside: str, line: int, words: str):
+    parts = [TRANSMISSION.format(inside), link("a"), link("b"), joint("j", "a", "b", kind=kind)]
+    with pytest.raises(InputError, match=re.escape(words)) as found:
+        read_urdf(written(tmp_path, *parts))
+    assert [problem.line for problem in found.value.problems] == [line]
+
+
+def test_a_speed_of_an_effort_is_let_be(tmp_path: Path):
+    said = TRANSMISSION.format("<botz><speed>3</speed></botz>").replace("Velocity", "Effort")
+    model = read_urdf(written(tmp_path, said, link("a"), link("b"), joint("j", "a", "b")))
+    assert (model.actuators["j"].kind, model.actuators["j"].speed) == ("effort", 3.0)
+
+
+def test_too_many_links(tmp_path: Path):
+    names = [f"l{k}" for k in range(1001)]
+    joints = [joint(f"j{k}", "l0", name) for k, name in enumerate(names[1:])]
+    with pytest.raises(InputError, match="has 1001 links; a robot has 1000 at most"):
+        read_urdf(written(tmp_path, *map(link, names), *joints))
