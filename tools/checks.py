@@ -18,7 +18,7 @@ CHECKS: list[tuple[str, list[str], dict[str, str]]] = [
     ("ruff format", ["ruff", "format", "--check", "."], {}),
     ("mypy", ["mypy"], {}),
     # Without the compiler the equations run as the plain Python they are written in, with real tracebacks.
-    ("pytest, physics uncompiled", ["pytest", "-q", "tests/unit/physics"], {"NUMBA_DISABLE_JIT": "1"}),
+    ("pytest, physics uncompiled", ["pytest", "-q", "-n", "2", "tests/unit/physics"], {"NUMBA_DISABLE_JIT": "1"}),
     ("pytest", ["pytest", "-n", "2", "--dist", "loadfile"], {}),
 ]
 

@@ -150,11 +150,14 @@ def test_without_limits_the_ranges_do_not_count():
     assert np.abs(arm.forward(found.best) - arm.forward(q)).max() < 1e-9
 
 
-@pytest.mark.parametrize("name", ["titan4", "three in a plane", "twelve joints"])
+# All 512 starts are gone through here: as plain Python that takes many seconds an arm and distance.
+@pytest.mark.parametrize(
+    "name", ["three in a plane"] if config.DISABLE_JIT else ["titan4", "three in a plane", "twelve joints"]
+)
 def test_out_of_reach_nothing_is_found(name: str):
     arm = arm_of(name)
     pose = arm.forward(np.full(arm.n, 0.3))
-    for distance in (5.0, 1e9, 1e200):
+    for distance in (5.0,) if config.DISABLE_JIT else (5.0, 1e9, 1e200):
         pose[0, 3] = distance
         with np.errstate(all="ignore"):
             found = arm.inverse(pose)

@@ -457,7 +457,7 @@ def test_an_oblique_wrist_decides_where_the_arm_stands():
             check(arm, q, present=np.zeros(6))
 
 
-@pytest.mark.parametrize("off", [0.0, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7])
+@pytest.mark.parametrize("off", [0.0, 1e-8] if config.DISABLE_JIT else [0.0, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7])
 @pytest.mark.parametrize("wrist", [(pi / 2, -pi / 2), (0.4, 0.5)])
 def test_near_the_axis_of_joint_1_or_2_where_positions_meet(off: float, wrist: tuple[float, float]):
     """Poses that a closed form without steps from both sides of the axis loses."""
