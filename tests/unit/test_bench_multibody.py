@@ -77,8 +77,8 @@ def test_rows_targets_and_ratios(monkeypatch: pytest.MonkeyPatch):
     assert report["bench"] == "multibody" and all(set(row) == KEYS for row in report["results"])
     rows = {row["metric"]: row for row in report["results"]}
     assert len(rows) == len(report["results"])
-    shipped = rows["lophorina at 250 µs, rk4: speed"]
-    assert (shipped["value"], shipped["target"], shipped["met"]) == (pytest.approx(12.5), 10.0, True)
+    shipped = rows["lophorina at 400 µs, rk4: speed"]
+    assert (shipped["value"], shipped["target"], shipped["met"]) == (pytest.approx(20.0), 10.0, True)
     assert shipped["ratio"] == pytest.approx(1.5)
     assert rows["lophorina at 60 µs, euler: speed"]["target"] is None
     assert rows["lophorina at 60 µs, euler: step"]["ratio"] == pytest.approx(1.5)

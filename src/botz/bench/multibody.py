@@ -48,12 +48,12 @@ class Case(NamedTuple):
         return f"lophorina at {length}, {self.method}"
 
 
-CASES = (Case(60e-6, "euler"), Case(60e-6, "rk4"), Case(250e-6, "rk4", WANTED), Case(1e-3, "implicit-fast", WANTED))
+CASES = (Case(60e-6, "euler"), Case(60e-6, "rk4"), Case(400e-6, "rk4", WANTED), Case(1e-3, "implicit-fast", WANTED))
 """The source's step; that of the shipped scenarios; and a long one."""
 
 
 def engine_of(
-    robot: dict[str, Any], step: float = 250e-6, method: str = "rk4", height: float = HIGH
+    robot: dict[str, Any], step: float = 400e-6, method: str = "rk4", height: float = HIGH
 ) -> MultibodyEngine:
     spec = load_data(
         {
