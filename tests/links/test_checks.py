@@ -49,7 +49,7 @@ def test_every_check_runs_and_pytest_is_last(tmp_path: Path):
         "ruff check . compiled",
         "ruff format --check . compiled",
         "mypy compiled",
-        "pytest -q tests/unit/physics uncompiled",
+        "pytest -q -n 2 tests/unit/physics uncompiled",
         "pytest -n 2 --dist loadfile compiled",
     ]
     assert done.stdout.endswith("pytest -n 2 --dist loadfile compiled\n")
