@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from botz import Simulation
-from botz.control.multicopter import attitude_error, attitude_of
+from botz.control.multicopter import attitude_error
 from botz.control.rotors import Rotor
 from botz.control.setpoints import SmoothAxis, SoftAxis
 from botz.scenario.load import load
+from botz.scene.robot_model import rotation_from_rpy
 
 share = st.floats(-1.0, 1.0)
 PILOTED = {"quadrotor": "quadrotor-square", "hexarotor": "hexarotor-wind", "lophorina": "lophorina-tilt-control"}
@@ -96,7 +97,7 @@ angles = st.tuples(st.floats(-pi, pi), st.floats(-1.4, 1.4), st.floats(-pi, pi))
 )
 @settings(max_examples=150, deadline=None)
 def test_the_attitudes_error_is_the_turn_that_is_missing(start, axis, angle: float):
-    present = attitude_of(*start)
+    present = rotation_from_rpy(*start)
     x, y, z = np.array(axis) / np.linalg.norm(axis)
     skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     turn = np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * skew @ skew

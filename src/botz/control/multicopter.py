@@ -7,6 +7,7 @@ Both become thrusts by the pseudo-inverse of the rotors' geometry.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from math import cos, hypot, sin, tan
 from typing import Any
 
@@ -30,17 +31,6 @@ def rotation_of_pose(pose: np.ndarray) -> np.ndarray:
     )
 
 
-def attitude_of(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-
-
 def attitude_error(wanted: np.ndarray, present: np.ndarray) -> np.ndarray:
     """The turn from the present attitude to the wanted one as a vector in the present axes: sine of the angle times
     the axis, and its full length beyond a quarter turn, so that it does not grow weak again."""
@@ -58,7 +48,7 @@ def attitude_error(wanted: np.ndarray, present: np.ndarray) -> np.ndarray:
     return vector
 
 
-class SetpointFlight:
+class SetpointFlight(ABC):
     """The common part of what follows setpoints: state, references and the two loops' gains."""
 
     rotors_needed = 4
@@ -77,8 +67,9 @@ class SetpointFlight:
             raise InputError(Problem(f"its propellers cannot carry its weight of {weight:.4g} N", key="robot"))
         self._allocate()
 
+    @abstractmethod
     def _allocate(self) -> None:
-        raise NotImplementedError
+        """Prepare what turns forces and moments into commands; raises InputError for rotors that cannot."""
 
     def _begin(self, measured: Measured) -> Course:
         x, y, z = (float(one) for one in measured["pose"][:3])
@@ -95,8 +86,9 @@ class SetpointFlight:
         velocity = present @ measured["twist"][:3]
         return self._fly(self._course, pose[:3], velocity, present, measured)
 
+    @abstractmethod
     def _fly(self, course: Course, position, velocity, present, measured: Measured) -> Command:
-        raise NotImplementedError
+        """The commands that bring it from where it is to the course's references."""
 
     def _wanted_acceleration(self, course: Course, position, velocity) -> np.ndarray:
         """a = a_ref + 2 ζ ω (v_ref − v) + ω² e + k ∫e, e = x_ref − x, each axis; within what the limits allow.

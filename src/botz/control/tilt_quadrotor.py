@@ -20,10 +20,11 @@ from math import atan2, copysign, cos, e, sin
 import numpy as np
 
 from botz.control.base import Command
-from botz.control.multicopter import SetpointFlight, attitude_of
+from botz.control.multicopter import SetpointFlight
 from botz.control.rotors import Rotor
 from botz.control.setpoints import Course, turned
 from botz.errors import InputError, Problem
+from botz.scene.robot_model import rotation_from_rpy
 
 SLOW_WEIGHT = 0.1
 """Of forward force and yaw where the tilts of the moment cannot give them with all the others."""
@@ -116,7 +117,7 @@ class TiltQuadrotor(SetpointFlight):
         else:
             limit = self._spec.limits.lean
             roll = min(max(atan2(-aside, wanted_force[2]), -limit), limit)
-        wanted = attitude_of(roll, course["pitch"].value, yaw)
+        wanted = rotation_from_rpy(roll, course["pitch"].value, yaw)
         moment = self._moment(wanted, present, measured["twist"][3:], course["yaw"].rate)
         # Forward and upward as wanted, by the two forces that the body has; what is aside then follows from roll.
         ahead_x = cos(yaw) * present[0, 0] + sin(yaw) * present[1, 0]
