@@ -1,7 +1,8 @@
-"""Every check of the project, one after the other: `./botz test`. With arguments, only pytest with these.
+"""Every check of the project: `./botz test`. With arguments, only pytest with these.
 
-All checks run even when one fails, and pytest comes last, so that its closing line is the last of the output.
-The exit code is 1 when any check failed.
+Checks that use one core run side by side, the output of each in one piece when it is done; pytest comes last and uses
+all that there is, so that its closing line is the last of the output. All checks run even when one fails. The exit code
+is 1 when any check failed.
 """
 
 from __future__ import annotations
@@ -9,39 +10,102 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 
-CHECKS: list[tuple[str, list[str], dict[str, str]]] = [
-    ("ruff check", ["ruff", "check", "."], {}),
-    ("ruff format", ["ruff", "format", "--check", "."], {}),
-    ("mypy", ["mypy"], {}),
+
+class Check(NamedTuple):
+    name: str
+    arguments: tuple[str, ...]
+    """Of the Python that runs this."""
+    compiled: bool = True
+
+    @property
+    def command(self) -> list[str]:
+        return [sys.executable, *self.arguments]
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return os.environ | ({} if self.compiled else {"NUMBA_DISABLE_JIT": "1"})
+
+    def run(self) -> int:
+        return subprocess.run(self.command, cwd=ROOT, env=self.environ, check=False).returncode
+
+    def start(self) -> subprocess.Popen[str]:
+        pipe, both = subprocess.PIPE, subprocess.STDOUT
+        return subprocess.Popen(
+            self.command, cwd=ROOT, env=self.environ, stdout=pipe, stderr=both, encoding="utf-8", errors="replace"
+        )
+
+
+LANES: tuple[tuple[Check, ...], ...] = (
+    (
+        Check("ruff check", ("-m", "ruff", "check", ".")),
+        Check("ruff format", ("-m", "ruff", "format", "--check", ".")),
+        Check("mypy", ("-m", "mypy")),
+    ),
+    # Two processes of pytest that need the same kernel at the same time would both compile it.
+    (Check("kernels compile", ("tools/compile_kernels.py",)),),
     # Without the compiler the equations run as the plain Python they are written in, with real tracebacks.
-    ("pytest, physics uncompiled", ["pytest", "-q", "-n", "2", "tests/unit/physics"], {"NUMBA_DISABLE_JIT": "1"}),
-    ("pytest", ["pytest", "-n", "2", "--dist", "loadfile"], {}),
-]
+    (Check("pytest, physics uncompiled", ("-m", "pytest", "-q", "tests/unit/physics"), compiled=False),),
+)
+LAST = Check("pytest", ("-m", "pytest", "-n", "2", "--dist", "loadfile"))
 
 
-def run(module_and_arguments: list[str], extra_environ: dict[str, str]) -> int:
-    return subprocess.run(
-        [sys.executable, "-m", *module_and_arguments], cwd=ROOT, env=os.environ | extra_environ, check=False
-    ).returncode
+class Lanes:
+    """Lanes side by side, in each of them one check after the other."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+        self._running: set[subprocess.Popen[str]] = set()
+        self._stopped = False
+        self._lock = Lock()
+
+    def run(self) -> None:
+        with ThreadPoolExecutor(len(LANES)) as threads:
+            try:
+                for done in [threads.submit(self._run_lane, lane) for lane in LANES]:
+                    done.result()
+            except KeyboardInterrupt:
+                self._stop()
+                raise
+
+    def _run_lane(self, lane: tuple[Check, ...]) -> None:
+        for check in lane:
+            with self._lock:
+                if self._stopped:
+                    return
+                child = check.start()
+                self._running.add(child)
+            output, _ = child.communicate()
+            with self._lock:
+                self._running.discard(child)
+                print(f"\n== {check.name}\n{output}", end="", flush=True)
+                if child.returncode != 0:
+                    self.failed.append(check.name)
+
+    def _stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for child in self._running:
+                child.terminate()
 
 
 def run_all() -> int:
-    failed: list[str] = []
-    for name, command, extra_environ in CHECKS:
-        so_far = f"   (failed so far: {', '.join(failed)})" if failed else ""
-        print(f"\n== {name}{so_far}", flush=True)
-        if run(command, extra_environ) != 0:
-            failed.append(name)
-    return 1 if failed else 0
+    lanes = Lanes()
+    lanes.run()
+    so_far = f"   (failed so far: {', '.join(lanes.failed)})" if lanes.failed else ""
+    print(f"\n== {LAST.name}{so_far}", flush=True)
+    return 1 if LAST.run() != 0 or lanes.failed else 0
 
 
 def main(arguments: list[str]) -> int:
     try:
-        return run(["pytest", *arguments], {}) if arguments else run_all()
+        return Check("pytest", ("-m", "pytest", *arguments)).run() if arguments else run_all()
     except KeyboardInterrupt:
         return 130
 

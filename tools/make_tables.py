@@ -14,21 +14,23 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
-from math import degrees
 from pathlib import Path
 from typing import Any, get_args
 
+from model_tables import (
+    arm_channels_table,
+    bench_table,
+    colours_table,
+    degrees_table,
+    markdown,
+    messages_table,
+    multibody_channels_table,
+    parameters_table,
+    soccer_channels_table,
+    vehicle_channels_table,
+)
 from pydantic import BaseModel
 
-from botz.control.capability import capability_of
-from botz.engines import aero_elements, joint_elements, multibody_rows, multibody_sensing
-from botz.engines.arm_rows import channels_of as arm_channels_of
-from botz.engines.base import Channel
-from botz.engines.soccer_rows import channels_of as soccer_channels_of
-from botz.engines.vehicle_rows import channels_of as vehicle_channels_of
-from botz.engines.wheeled_robot import WheeledRobotModel
-from botz.links.league_messages import PACKAGES
 from botz.scenario import (
     arm,
     arm_motion,
@@ -36,7 +38,6 @@ from botz.scenario import (
     elements,
     flight,
     kinematics,
-    library,
     links,
     multibody,
     multibody_world,
@@ -48,8 +49,6 @@ from botz.scenario import (
     tyre,
     vehicle,
 )
-from botz.scenario.load import load, load_robot
-from botz.scene.soccer_camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO_PAGE = ROOT / "docs" / "scenario-files.md"
@@ -294,173 +293,6 @@ def shown_default(field: Any) -> str:
     if isinstance(value, float):
         return f"`{value:.6g}`"
     return f"`{json.dumps(value)}`" if not isinstance(value, str) else (f"`{value}`" if value else "empty")
-
-
-def degrees_table() -> str:
-    rows = []
-    for name in library.names("robot"):
-        spec = load_robot(name).spec
-        if not isinstance(spec, kinematics.WheeledRobot):
-            continue
-        model = WheeledRobotModel(spec)
-        degrees = model.structure()
-        capability = capability_of(model)
-        inputs = ", ".join(f"`{one.name}`" for one in model.inputs)
-        moves = capability.motion.value if capability else "no controller of poses can drive it"
-        rows.append(
-            [
-                f"`{name}`",
-                str(degrees.mobility),
-                str(degrees.steerability),
-                str(degrees.manoeuvrability),
-                inputs,
-                moves,
-            ]
-        )
-    return markdown(["robot", "δ_m", "δ_s", "δ_M", "inputs", "how it moves"], rows)
-
-
-def vehicle_channels_table() -> str:
-    """Channels of a robot, of one of its wheels and of one of its motors."""
-    spec = load("skid-circle").spec
-    assert isinstance(spec, vehicle.VehicleScenario)
-    robot = spec.robots["six"]
-    wheel, motor = next(iter(robot.wheels)), next(iter(robot.motors))
-    found = []
-    for channel in vehicle_channels_of("ROBOT", robot):
-        _, part, *rest = channel.name.split("/")
-        if part in (*robot.wheels, *robot.motors) and part not in (wheel, motor):
-            continue
-        named = {wheel: "WHEEL", motor: "MOTOR"}.get(part, part)
-        found.append((channel, "/".join(["ROBOT", named, *rest])))
-    return channels_table(found)
-
-
-def soccer_channels_table() -> str:
-    """Channels of a robot, of one of its wheels, of the ball and of the match."""
-    spec = load("soccer").spec
-    assert isinstance(spec, soccer.SoccerScenario)
-    first = next(iter(spec.robots))
-    found = []
-    for channel in soccer_channels_of(spec):
-        actor, *rest = channel.name.split("/")
-        if rest[0] == "right" or (actor in spec.robots and actor != first):
-            continue
-        named = "ROBOT" if actor == first else actor
-        found.append((channel, "/".join([named, *("WHEEL" if part == "left" else part for part in rest)])))
-    return channels_table(found)
-
-
-def arm_channels_table() -> str:
-    """Channels of an arm with a gripper and of an object; joints' names stand in the robot's file."""
-    spec = load("titan4-pick").spec
-    assert isinstance(spec, arm.ArmScenario)
-    robot, thing = next(iter(spec.robots)), next(iter(spec.world.objects))
-    joints = tuple(spec.robots[robot].joints)
-    found = []
-    for channel in arm_channels_of(spec):
-        actor, *rest = channel.name.split("/")
-        shown = replace(channel, components=("one a joint",)) if channel.components == joints else channel
-        found.append((shown, "/".join([{robot: "ARM", thing: "OBJECT"}[actor], *rest])))
-    return channels_table(found)
-
-
-def multibody_channels_table() -> str:
-    """Channels of a robot, of one of its joints, and of elements and sensors of each kind that is built in."""
-    found = [*multibody_rows.root_channels("ROBOT"), *multibody_rows.joint_channels("ROBOT/JOINT", turns=True)]
-    found.append(Channel("ROBOT/ELEMENT/force", "N", "on its link, in the world's axes", ("x", "y", "z")))
-    for name, kind in (
-        ("PROPELLER", aero_elements.PROPELLER),
-        ("SURFACE", aero_elements.SURFACE),
-        ("MOTOR", joint_elements.DC_MOTOR),
-        ("FRICTION", joint_elements.JOINT_FRICTION),
-    ):
-        found += [Channel(f"ROBOT/{name}/{one.name}", one.unit, one.description) for one in kind.reports]
-    for model in get_args(get_args(sensors.AnySensor)[0]):
-        kind = get_args(model.model_fields["type"].annotation)[0]
-        sensor = model.model_validate({"type": kind, "link": "body"})
-        found += multibody_sensing.channels_of(f"ROBOT/{kind.upper()}", sensor)
-    return channels_table([(channel, channel.name) for channel in found])
-
-
-def parameters_table(name: str) -> str:
-    """Denavit and Hartenberg's table of an arm, with its ranges."""
-    spec = load_robot(name).spec
-    assert isinstance(spec, arm.Arm)
-    rows = []
-    for number, (joint, row) in enumerate(spec.joints.items(), 1):
-        offset = f" {'−' if row.theta < 0 else '+'} {abs(degrees(row.theta)):g}°" if row.theta else ""
-        turns = [f"{degrees(end):g}°".replace("-", "−") for end in row.range] if row.range else []
-        rows.append(
-            [
-                str(number),
-                f"`{joint}`",
-                f"{degrees(row.alpha):g}°".replace("-", "−"),
-                f"{row.a:g} m",
-                f"{row.d:g} m",
-                f"θ{'₀₁₂₃₄₅₆₇₈₉'[number]}{offset}",
-                " to ".join(turns) or "none",
-            ]
-        )
-    return markdown(["", "joint", "α", "a", "d", "θ", "range"], rows)
-
-
-def channels_table(found: list[tuple[Channel, str]]) -> str:
-    """Channels, each under the name by which the page calls it."""
-    rows = []
-    for channel, name in found:
-        components = f" ({', '.join(channel.components)})" if channel.components else ""
-        unit = "" if channel.unit == "1" else channel.unit
-        rows.append([f"`{name}`", unit, channel.description + components])
-    return markdown(["channel", "unit", "what"], rows)
-
-
-def messages_table() -> str:
-    """The league's messages as the link has them: number and name of each field, then the type."""
-    rows = [
-        [f"`{name}`", f"`{package}`", fields]
-        for package, messages in PACKAGES.items()
-        for name, fields in messages.items()
-    ]
-    return markdown(["message", "package", "fields: number, name, type"], rows)
-
-
-def colours_table() -> str:
-    teams = {name: f"patch of team {name}" for name in TEAM_COLOURS}
-    codes = {name: f"patches of numbers: digit {digit}" for digit, name in enumerate(CODE_COLOURS)}
-    colours = {**TEAM_COLOURS, **CODE_COLOURS, "orange": BALL_COLOUR}
-    rows = [
-        [f"`{name}`", ", ".join(map(str, colour)), {**teams, **codes, "orange": "the ball, at its top"}[name]]
-        for name, colour in colours.items()
-    ]
-    return markdown(["colour", "red, green, blue", "what"], rows)
-
-
-def bench_table(result: dict[str, Any]) -> str:
-    rows = []
-    for one in result["results"]:
-        # Costs and rates alike: a target that is met from below is a limit.
-        target = one["target"]
-        if target is None:
-            shown = ""
-        else:
-            shown = f"{'≤' if (one['value'] <= target) == one['met'] else '≥'} {number(target)}"
-        peer = one["peer"] or ""
-        ratio = peer if one["ratio"] is None else f"{float(format(one['ratio'], '.2g')):g} × {peer}"
-        unit = "" if one["unit"] == "1" else one["unit"]
-        rows.append([one["metric"], f"{number(one['value'])} {unit}".strip(), shown, ratio])
-    return f"On {result['machine']}:\n\n" + markdown(["measured", "value", "target", "peer in the same run"], rows)
-
-
-def number(value: float) -> str:
-    if value >= 1e6:
-        return f"{value / 1e6:.3g} million"
-    return f"{float(f'{value:.2g}'):,.0f}" if value >= 100 else f"{value:.2g}"
-
-
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 def one_line(text: str | None) -> str:

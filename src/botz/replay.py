@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from botz.run import streams_of
 from botz.scenario.load import load_data
 from botz.sim.loop import RowBuffer
 from botz.sim.simulation import LONGEST_CALL, Simulation
+from botz.sim.snapshots import encode
 
 
 @dataclass(frozen=True)
@@ -68,29 +71,79 @@ def replay_recording(recording: Recording, *, run_elements: bool = False) -> Rep
     if not any(steps.size for steps in recorded_steps.values()):
         raise InputError(f"{recording.path}: nothing was recorded, so there is nothing to compare")
     last = max(int(steps[-1]) for steps in recorded_steps.values() if steps.size)
-    commands = sorted(
-        (
-            (int(step), robot, value)
-            for robot in simulation.engine.actors
-            for steps, values, _ in [recording.commands(robot)]
-            for step, value in zip(steps, values, strict=True)
-        ),
-        key=lambda command: command[0],
-    )
+    commands = recorded_commands(recording, simulation.engine.actors)
+    first = min(int(steps[0]) for steps in recorded_steps.values() if steps.size)
+    if first > 0:  # the run began in a state of another one, which it recorded as its first
+        simulation.restore(snapshot_before(recording, first))
     kept = KeptRows(len(streams))
     rows = RowBuffer(simulation, strides, kept)
     rows.add_present()
-    position = 0
+    pending = deque(commands)
     while simulation.step_number < last and not simulation.ended:
-        while position < len(commands) and commands[position][0] <= simulation.step_number:
-            _, robot, value = commands[position]
-            simulation.apply_raw(robot, value, "recording")
-            position += 1
+        apply_due(simulation, pending)
         here = simulation.step_number
-        following = commands[position][0] if position < len(commands) else last
+        following = pending[0].step if pending else last
         rows.advance(min(last - here, following - here, rows.most_steps(), LONGEST_CALL))
     rows.write()
     return difference(recording, simulation, streams, kept, last)
+
+
+class RecordedCommand(NamedTuple):
+    step: int
+    robot: str
+    values: np.ndarray
+
+
+def recorded_commands(recording: Recording, robots: Iterable[str]) -> list[RecordedCommand]:
+    """All raw inputs of a run, in the order in which they took effect."""
+    commands = [
+        RecordedCommand(int(step), robot, value)
+        for robot in robots
+        for steps, values, _ in [recording.commands(robot)]
+        for step, value in zip(steps, values, strict=True)
+    ]
+    return sorted(commands, key=lambda command: command.step)
+
+
+def apply_due(simulation: Simulation, pending: deque[RecordedCommand]) -> None:
+    while pending and pending[0].step <= simulation.step_number:
+        command = pending.popleft()
+        simulation.apply_raw(command.robot, command.values, "recording")
+
+
+def snapshot_before(recording: Recording, step: int) -> bytes:
+    """The last complete state that was recorded at or before a step."""
+    found = [data for at, data in recording.snapshots() if at <= step]
+    if not found:
+        raise InputError(f"{recording.path}: holds no complete state to start from")
+    return found[-1]
+
+
+def state_at(recording: Recording, seconds: float, *, run_elements: bool = True) -> bytes:
+    """The complete state of a recorded run at any time, to start another from (`run_scenario(…, start=…)`).
+
+    From the last recorded state before, the recorded inputs lead to exactly the state that the run had. Its controllers
+    look on, so that theirs is what it was too; where the robot was driven by hand meanwhile, it is what they would have
+    made of what they saw.
+    """
+    if not 0.0 <= seconds <= recording.duration:
+        raise InputError(f"t = {seconds:g} s is outside {recording.path}, which ends at {recording.duration:g} s")
+    loaded = load_data(recording.scenario, str(recording.path))
+    simulation = Simulation(loaded, seed=recording.seed, user_elements="run" if run_elements else "refuse")
+    target = round(seconds * 1e9 / recording.step_ns)
+    simulation.restore(snapshot_before(recording, target))
+    simulation.controllers_look_on = True
+    here = simulation.step_number
+    pending = deque(one for one in recorded_commands(recording, simulation.engine.actors) if one.step >= here)
+    row = np.empty((1, simulation.channels.width))
+    while simulation.step_number < target and not simulation.ended:
+        simulation.expire_commands()
+        simulation.update_controllers()
+        apply_due(simulation, pending)
+        here = simulation.step_number
+        following = pending[0].step if pending else target
+        simulation.advance(min(target, following, here + simulation.steps_to_update()) - here, 0, row)
+    return encode(simulation.snapshot())
 
 
 def difference(

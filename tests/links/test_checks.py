@@ -25,7 +25,7 @@ def run_checks(tmp_path: Path, *args: str, failing: str = "") -> subprocess.Comp
     tools = tmp_path / "tools"
     tools.mkdir()
     shutil.copy(CHECKS, tools)
-    for name in ("ruff", "mypy", "pytest"):
+    for name in ("ruff", "mypy", "pytest", "tools/compile_kernels"):
         (tmp_path / f"{name}.py").write_text(STAND_IN.format(name=name))
     environ = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
     return subprocess.run(
@@ -45,21 +45,39 @@ def calls(done: subprocess.CompletedProcess[str]) -> list[str]:
 def test_every_check_runs_and_pytest_is_last(tmp_path: Path):
     done = run_checks(tmp_path)
     assert done.returncode == 0, done.stderr
-    assert calls(done) == [
+    first, last = calls(done)[:-1], calls(done)[-1]
+    assert sorted(first) == [
+        "mypy compiled",
+        "pytest -q tests/unit/physics uncompiled",
         "ruff check . compiled",
         "ruff format --check . compiled",
-        "mypy compiled",
-        "pytest -q -n 2 tests/unit/physics uncompiled",
-        "pytest -n 2 --dist loadfile compiled",
+        "tools/compile_kernels compiled",
     ]
-    assert done.stdout.endswith("pytest -n 2 --dist loadfile compiled\n")
+    assert last == "pytest -n 2 --dist loadfile compiled"
+    assert done.stdout.endswith(f"{last}\n")
 
 
-@pytest.mark.parametrize("failing", ["ruff check", "ruff format", "mypy", "pytest -q", "pytest -n"])
+def test_what_runs_side_by_side_is_shown_check_by_check(tmp_path: Path):
+    shown = [line for line in run_checks(tmp_path).stdout.splitlines() if line]
+    told = dict(zip(shown[::2], shown[1::2], strict=True))
+    assert set(told) == {
+        "== ruff check",
+        "== ruff format",
+        "== mypy",
+        "== kernels compile",
+        "== pytest, physics uncompiled",
+        "== pytest",
+    }
+    assert told["== mypy"] == "mypy compiled"
+    assert told["== pytest, physics uncompiled"].endswith("uncompiled")
+
+
+@pytest.mark.parametrize("failing", ["ruff check", "ruff format", "mypy", "tools/compile", "pytest -q", "pytest -n"])
 def test_one_failure_fails_the_whole_but_stops_nothing(tmp_path: Path, failing: str):
     done = run_checks(tmp_path, failing=failing)
     assert done.returncode == 1
-    assert len(calls(done)) == 5
+    assert len(calls(done)) == 6
+    assert ("failed so far" in done.stdout) == (failing != "pytest -n")
 
 
 def test_with_arguments_only_pytest_runs(tmp_path: Path):

@@ -11,6 +11,7 @@ DH = "botz.physics.dh"
 SINES = "botz.physics.polynomials"
 EULER = "botz.physics.newton_euler"
 BODIES = "botz.physics.composite_body"
+LANES = "botz.physics.chain_block"
 RECORDS = "botz.engines.arm_records"
 CALLS = "botz.engines.arm_calls"
 TITAN = "botz.physics.titan4_ik"
@@ -150,6 +151,62 @@ MUTATIONS = (
         "scale * body[0]", "body[0]",
         ("wrong_masses",),
     ),
+    # --- the same dynamics with the links side by side, as the engine steps them
+    Mutation(
+        "products of inertia in each other's lanes", LANES, "fill_block",
+        "link.ixy, link.ixz, link.iyz", "link.ixy, link.iyz, link.ixz",
+        ("both_forward_dynamics",),
+    ),
+    Mutation(
+        "Coriolis' acceleration of a slide counted once, side by side", LANES, "turn_links",
+        "2.0 * tx, 2.0 * ty, 2.0 * tz", "tx, ty, tz",
+        ("both_forward_dynamics",),
+    ),
+    Mutation(
+        "axes that turn with their arm, but change no speed", LANES, "turn_links",
+        "ax, ay, az = ax + tx, ay + ty, az + tz", "ax, ay, az = ax, ay, az",
+        ("both_forward_dynamics",),
+    ),
+    Mutation(
+        "a centripetal acceleration of the wrong axes", LANES, "move_links",
+        "-(wxx + wzz), -(wxx + wyy)", "-(wxx + wzz), -(wxx + wzz)",
+        ("both_forward_dynamics",),
+    ),
+    Mutation(
+        "no gyroscopic moment about z, side by side", LANES, "move_links",
+        "block.nz[i] = tz + hxz", "block.nz[i] = hxz",
+        ("both_forward_dynamics",),
+    ),
+    Mutation(
+        "Steiner's product of inertia turned over", LANES, "move_links",
+        "hxy - mx * cy", "hxy + mx * cy",
+        ("both_forward_dynamics",),
+    ),
+    Mutation(
+        "a link's force without its moment", LANES, "load_links",
+        "block.ny[i] + ty", "block.ny[i]",
+        ("both_forward_dynamics",),
+    ),
+    Mutation(
+        "lanes that know no gravity", LANES, "bias_and_inertia",
+        "vx, vy, vz = -gx, -gy, -gz", "vx, vy, vz = -gx, -gy, 0.0",
+        ("both_forward_dynamics",),
+    ),
+    Mutation(
+        "bodies joined with a product of inertia too small", LANES, "bias_and_inertia",
+        "- rx * y - hx * ry", "- rx * y - 0.99 * hx * ry",
+        ("both_forward_dynamics",),
+    ),
+    Mutation(
+        "slides without rotors", LANES, "bias_and_inertia",
+        "h[j, j] = m + links[j].rotor", "h[j, j] = m",
+        ("both_forward_dynamics",),
+    ),
+    Mutation(
+        "a slide that turns what carries it the wrong way", LANES, "bias_and_inertia",
+        "qx, qy, qz = cross(x, y, z, ax, ay, az)", "qx, qy, qz = cross(ax, ay, az, x, y, z)",
+        ("both_forward_dynamics",),
+    ),
     # --- inverse kinematics
     Mutation(
         "a tool that inverse kinematics forgets", DH, "flange_target",
@@ -259,5 +316,5 @@ MUTATIONS = (
 def functions() -> Functions:
     from botz.verify import arm, arm_contact, arm_motion
 
-    arm_motion.SWING, arm_motion.HELD, arm_contact.FALL = 200, 5, 20
+    arm_motion.SWING, arm_motion.HELD, arm_motion.BESIDE, arm_contact.FALL = 200, 5, 0.003, 20
     return arm.FUNCTIONS

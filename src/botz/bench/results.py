@@ -38,9 +38,9 @@ def duration(metric: str, value: float, unit: str, *, target: float | None = Non
 
 
 def benches() -> dict[str, Callable[[], list[Result]]]:
-    from botz.bench import arm, kinematics, multibody, soccer, vehicle
+    from botz.bench import arm, kinematics, lab, multibody, soccer, vehicle
 
-    families = (arm, kinematics, multibody, soccer, vehicle)
+    families = (arm, kinematics, lab, multibody, soccer, vehicle)
     return {family.__name__.rsplit(".", 1)[-1]: family.run for family in families}
 
 

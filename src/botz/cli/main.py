@@ -8,7 +8,20 @@ from typing import Annotated
 
 import typer
 
-from botz.cli import arms, meshes, models, proof, recordings, running, scenarios, teleoperation, terrain, wheels
+from botz.cli import (
+    arms,
+    lab,
+    meshes,
+    models,
+    proof,
+    recordings,
+    running,
+    scenarios,
+    teleoperation,
+    terrain,
+    video,
+    wheels,
+)
 from botz.errors import BotzError, ControllerError, InputError
 
 app = typer.Typer(
@@ -18,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (running, scenarios, recordings, wheels, terrain, teleoperation, arms, meshes, models, proof):
+for group in (running, lab, video, scenarios, recordings, wheels, terrain, teleoperation, arms, meshes, models, proof):
     group.register(app)
 
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from botz.cli.common import AsJson, console, print_json, print_pairs
-from botz.errors import InputError, Problem
+from botz.errors import BotzError, InputError, Problem
 
 if TYPE_CHECKING:
     from botz.run import Outcome, Progress, Servers
 
-DEMO = "wheeled-parade"
+DEMO = "vivi-rough"
+DEMO_SIZE, DEMO_FPS = (960, 540), 25.0
 
 
 def register(app: typer.Typer) -> None:
@@ -46,12 +47,28 @@ def run(
         bool,
         typer.Option("--publish", help="Share the state with readers on this machine and print the run's id."),
     ] = False,
+    lab: Annotated[
+        bool, typer.Option("--lab", help="Run in the lab: prints the address of a page to watch and drive it.")
+    ] = False,
+    video: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Film the run afterwards: .mp4, .webm or .gif; more by botz video."),
+    ] = None,
     progress: Annotated[bool | None, typer.Option(help="Show a progress bar; by default on a terminal.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a scenario and keep what it recorded."""
     from botz.run import run_scenario
     from botz.scenario.load import load
+
+    if lab and (headless or serve or publish or video or as_json):
+        others = {"--headless": headless, "--serve": serve, "--publish": publish, "--video": video, "--json": as_json}
+        other = next(name for name, given in others.items() if given)
+        raise InputError(Problem(f"cannot be joined with {other}; choose one", key="--lab"))
+    if video is not None:
+        from botz.view.encoding import check_format
+
+        check_format(video, "--video")
 
     overrides = list(set_ or [])
     if duration is not None:
@@ -67,6 +84,11 @@ def run(
     except InputError as error:
         raise InputError([by_option(problem, set_ or []) for problem in error.problems]) from None
     spec: Any = loaded.spec
+    if lab:
+        from botz.cli.lab import serve_run
+
+        serve_run(loaded, scenario, out)
+        return
     servers = servers_of(spec, headless) if serve else None
     factor = True if serve and spec.time.factor is None else None
     tell_id = (lambda run_id: print(f"botz: run {run_id}", file=sys.stderr, flush=True)) if publish or serve else None
@@ -78,7 +100,10 @@ def run(
     except KeyboardInterrupt:
         print("botz: interrupted", file=sys.stderr)
         raise typer.Exit(130) from None
-    show_outcome(outcome, as_json)
+    extra = {}
+    if video is not None and outcome.error is None:
+        extra["video"] = film(outcome, video)
+    show_outcome(outcome, as_json, extra)
 
 
 def servers_of(spec: Any, headless: bool) -> Servers:
@@ -104,14 +129,20 @@ def demo(
     headless: Annotated[bool, typer.Option("--headless", help="Open no window and no server.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a scenario of the library, and write its recording and a plot."""
+    """VIVI on rough terrain: in the lab, where you drive it; without a terminal or with --headless to the end, leaving
+    a recording, a plot and a film."""
     from botz.run import run_scenario
     from botz.scenario.load import load
 
     loaded = load(DEMO)
     spec: Any = loaded.spec
     if not as_json:
-        print(f"{DEMO}: {spec.description}")
+        print(f"{DEMO}: {spec.description}", flush=True)
+    if not headless and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        from botz.cli.lab import serve_run
+
+        serve_run(loaded, DEMO, out)
+        return
     with messages_on_stderr(), progress_bar(None, spec.time.steps, spec.time.step_ns) as report:
         outcome = run_scenario(loaded, out=out, progress=report)
     extra = {}
@@ -120,7 +151,20 @@ def demo(
         from botz.view.plots import plot_recording
 
         extra["plot"] = str(plot_recording(read(outcome.path), path=outcome.folder / "plot.png"))
+        try:
+            extra["video"] = film(outcome, outcome.folder / "video.mp4", size=DEMO_SIZE, fps=DEMO_FPS)
+        except BotzError as error:  # a machine without graphics still gets the rest
+            print(f"botz: no film: {error}", file=sys.stderr)
     show_outcome(outcome, as_json, extra)
+
+
+def film(outcome: Outcome, path: Path, **options: Any) -> str:
+    """Film a run that has ended."""
+    from botz.cli.video import frames_bar
+    from botz.view.video import render_video
+
+    with frames_bar() as report:
+        return str(render_video(outcome.path, path, progress=report, **options))
 
 
 def replay(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -61,6 +61,17 @@ class Measured(Mapping[str, Any]):
         if not self._table.of_robot(robot):
             raise InputError(Problem(f"no robot {robot!r}{closest(robot, {c.robot for c in self._table})}"))
         return Measured(self._table, self._row, robot)
+
+
+@runtime_checkable
+class Steerable(Protocol):
+    """A controller that people steer while it keeps flying: what comes from outside goes to it, not past it."""
+
+    steering: tuple[tuple[str, int], ...]
+    """Names and sizes of what it can be told, as (("velocity", 4),)."""
+
+    def steer(self, command: Mapping[str, Any] | None) -> None:
+        """What it is told, held until something else is; None when nobody steers any more."""
 
 
 Command = Mapping[str, Any]

@@ -15,6 +15,8 @@ class Constant:
     def reset(self, setup: ControllerSetup) -> None:
         # Unknown names and impossible motions show now, before the first step.
         setup.engine.resolve_command(setup.robot, self._command)
+        numbers = {name: (value,) for name, value in self._command.items() if isinstance(value, float)}
+        setup.engine.note_commands(setup.robot, "commanded all the time", numbers)
 
     def update(self, t: float, measured: Measured) -> dict[str, Any]:
         return self._command

@@ -6,21 +6,28 @@ the left: a turn to the left banks negatively.
 
 from __future__ import annotations
 
-from math import asin, atan, cos, inf, tan
+from collections.abc import Mapping
+from math import asin, atan, atan2, cos, dist, inf, tan
+from typing import Any
 
 import numpy as np
 
 from botz.control.base import Command, ControllerSetup, Measured
-from botz.control.multicopter import rotation_of_pose
 from botz.control.rotors import flying_world
 from botz.control.setpoints import turned
 from botz.errors import InputError, Problem
 from botz.scenario.elements import Propeller
 from botz.scenario.flight import FixedWingController
 from botz.scenario.names import closest
+from botz.scene.rotations import rotation_from_quaternion
+
+FASTER = 0.25
+"""By which share full throttle or none changes the airspeed that is held."""
 
 
 class FixedWing:
+    steering = (("steer", 3),)
+
     def __init__(self, spec: FixedWingController):
         self._spec = spec
 
@@ -48,19 +55,39 @@ class FixedWing:
         self._period = setup.period
         self._gravity = float(np.linalg.norm(engine.model.opt.gravity))
         self._propeller: float | None = None
+        self._height, self._heading = float(self._spec.height), float(self._spec.heading)
+        self._steered: list[float] | None = None
+        self._let_go = False
+
+    def steer(self, command: Mapping[str, Any] | None) -> None:
+        """By shares of full deflection: nose up, bank to the right, throttle. Let go, it flies on as it is: level, on
+        the course that it has."""
+        self._let_go = self._let_go or (command is None and self._steered is not None)
+        self._steered = None if command is None else [min(max(float(one), -1.0), 1.0) for one in command["steer"]]
 
     def update(self, t: float, measured: Measured) -> Command:
         spec, gains = self._spec, self._spec.gains
-        pose, attitude = measured["pose"], measured["attitude"]
-        rates = measured["twist"][3:]
-        velocity = rotation_of_pose(pose) @ measured["twist"][:3]
-        airspeed = max(float(np.linalg.norm(velocity - self._engine.wind_at(t))), 1.0)
+        pose, attitude, twist = (measured[name].tolist() for name in ("pose", "attitude", "twist"))
+        rates = twist[3:]
+        velocity = rotation_from_quaternion(*pose[3:]) @ twist[:3]
+        airspeed = max(dist(velocity, self._engine.wind_at(t)), 1.0)
+        velocity = velocity.tolist()
         if self._propeller is None:
             # It takes over with the propeller as it turns.
             self._propeller = self._sense * float(measured[f"{spec.throttle}/speed"])
 
+        course = atan2(velocity[1], velocity[0])
+        if self._let_go:
+            self._height, self._heading, self._let_go = pose[2], course, False
+        up, right, throttle = self._steered or (0.0, 0.0, 0.0)
+        if up:
+            self._height = pose[2]  # held from where the stick comes back
+        if right:
+            self._heading = course
+
         # Height: climb, then pitch (positive down), then elevator.
-        climb = min(max(gains.climb * (spec.height - pose[2]), -spec.climb_rate), spec.climb_rate)
+        climb = min(max(gains.climb * (self._height - pose[2]), -spec.climb_rate), spec.climb_rate)
+        climb += up * spec.climb_rate
         pitch = -asin(min(max(climb / airspeed, -0.5), 0.5))
         sink = -asin(min(max(velocity[2] / airspeed, -0.9), 0.9))
         # The path follows the nose; what it is behind is added, so that the climb comes out as wanted.
@@ -68,14 +95,13 @@ class FixedWing:
         elevator = gains.pitch * (wanted_pitch - attitude[1]) - gains.pitch_rate * rates[1]
 
         # Heading: yaw rate, then the bank that turns so without slipping, then aileron and rudder.
-        course = float(np.arctan2(velocity[1], velocity[0]))
-        turn = gains.turn * turned(spec.heading - course)
-        bank = min(max(-atan(turn * airspeed / self._gravity), -spec.bank), spec.bank)
+        turn = gains.turn * turned(self._heading - course)
+        bank = min(max(-atan(turn * airspeed / self._gravity) + right * spec.bank, -spec.bank), spec.bank)
         aileron = gains.roll * (bank - attitude[0]) - gains.roll_rate * rates[0]
-        coordinated = -self._gravity * tan(min(max(float(attitude[0]), -1.2), 1.2)) / airspeed * cos(attitude[0])
+        coordinated = -self._gravity * tan(min(max(attitude[0], -1.2), 1.2)) / airspeed * cos(attitude[0])
         rudder = gains.yaw_rate * (coordinated - rates[2])
 
-        error = spec.airspeed - airspeed
+        error = spec.airspeed * (1.0 + FASTER * throttle) - airspeed
         # No further than the propeller goes, so that it comes back from there at once.
         more = gains.airspeed_integral * error * self._period
         self._propeller = min(max(self._propeller + more, 0.0), self._fastest)

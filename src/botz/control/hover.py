@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from botz.control.base import Command, ControllerSetup, Measured
-from botz.control.rotors import airframe_of
+from botz.control.rotors import airframe_of, flying_world
 from botz.control.setpoints import SmoothAxis
 from botz.errors import InputError, Problem
 from botz.scenario.flight import HoverController, Manoeuvre
@@ -29,6 +29,9 @@ class Hover:
         self._airframe = airframe_of(setup.engine, setup.robot)
         self._period = setup.period
         self._check(setup)
+        for one in spec.manoeuvres:
+            told = {name: (value,) for name, value in one.set.items()}
+            flying_world(setup.engine).note_commands(setup.robot, f"set by the manoeuvre at {one.at:g} s", told)
         # Where the first of them is at its largest thrust, faster ones would turn the robot.
         self._fastest = min(rotor.speed(rotor.largest) for rotor in self._airframe.rotors)
         # Σ c ω² = m g at hover; near it d²z/dt² = (2 Σ c ω₀/m) δω, so these gains put all three poles at −frequency.
@@ -56,10 +59,9 @@ class Hover:
 
     def _level_speed(self) -> float:
         """Speed of all propellers at which they carry the weight, by bisection on the sum of their thrusts."""
-        weight = self._airframe.mass * self._airframe.gravity
+        weight = self._airframe.weight
         low, high = 0.0, self._fastest
-        if self._lift(high) <= weight:
-            raise InputError(Problem(f"its propellers cannot carry its weight of {weight:.4g} N", key="robot"))
+        self._airframe.check_lift(self._lift(high))
         for _ in range(100):
             middle = 0.5 * (low + high)
             if self._lift(middle) < weight:
@@ -70,7 +72,7 @@ class Hover:
 
     def _check(self, setup: ControllerSetup) -> None:
         rotors = [rotor.name for rotor in self._airframe.rotors]
-        commands = [channel.local_name for channel in setup.inputs]
+        commands = {channel.local_name: channel.unit for channel in setup.inputs}
         problems = []
         for k, one in enumerate(self._spec.manoeuvres):
             problems += [
@@ -82,6 +84,11 @@ class Hover:
                 Problem(f"unknown command {name!r}{closest(name, commands)}", key=f"manoeuvres.{k}.set.{name}")
                 for name in one.set
                 if name not in commands
+            ]
+            problems += [
+                Problem(misfit, key=f"manoeuvres.{k}.set.{name}")
+                for name in one.set
+                if name in commands and (misfit := one.unit_misfit("set", name, commands[name]))
             ]
         if problems:
             raise InputError(problems)
@@ -113,7 +120,7 @@ class Hover:
         ground. With GROUND_LIFT of its weight it would fall faster than STILL, up or down, before GROUND_TIME is over:
         where it does not, the ground carries it, at whatever height that is, and the rotors stop."""
         lift = sum(measured[f"{rotor.name}/thrust"] for rotor in self._airframe.rotors)
-        carried = abs(climb) < STILL and lift < GROUND_LIFT * self._airframe.mass * self._airframe.gravity
+        carried = abs(climb) < STILL and lift < GROUND_LIFT * self._airframe.weight
         self._carried = self._carried + self._period if carried else 0.0
         self._landed = self._landed or self._carried > GROUND_TIME
 

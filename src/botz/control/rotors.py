@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import hypot, pi, sqrt
 
 import numpy as np
@@ -46,9 +47,14 @@ class Rotor:
     tilt_point: np.ndarray | None = None
     """A point of the tilting axis."""
 
-    @property
+    @cached_property
     def command(self) -> str:
         return f"{self.joint}/speed"
+
+    @cached_property
+    def tilt_command(self) -> str:
+        """Of the joint that tilts it, and the name of that joint's position among what is measured."""
+        return f"{self.tilt}/position"
 
     def thrust(self, speed: float) -> float:
         """Of a speed in its own sense, as the element has it: a grows from 0, and f is not negative nor too large."""
@@ -81,6 +87,17 @@ class Airframe:
     """About that centre, in the root link's axes (3, 3) [kg·m²]."""
     gravity: float
     """[m/s²]"""
+
+    @property
+    def weight(self) -> float:
+        """[N]"""
+        return self.mass * self.gravity
+
+    def check_lift(self, most: float) -> None:
+        """Refuse a robot whose largest lift [N] is not more than its weight."""
+        if most <= self.weight:
+            message = f"its propellers cannot carry its weight of {self.weight:.4g} N"
+            raise InputError(Problem(message, key="robot"))
 
 
 def flying_world(engine: Engine) -> MultibodyEngine:

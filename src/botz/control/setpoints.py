@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, copysign, pi, sqrt
+from math import ceil, copysign, cos, pi, sin, sqrt
 
 from botz.scenario.flight import FlightLimits, Setpoint
 
@@ -39,6 +39,10 @@ class SmoothAxis:
         self.rate = rate
         self.value = goal if rate == left / dt else self.value + rate * dt
 
+    def stopping_place(self) -> float:
+        """Where it comes to rest when it slows down from now on."""
+        return self.value + 0.5 * self.rate * abs(self.rate) / self._acceleration
+
     def shift(self, value: float, rate: float) -> None:
         """Go on from another place with another rate, by what is added to both."""
         self.value += value
@@ -61,11 +65,18 @@ class SoftAxis(SmoothAxis):
         self._w = smoothing
 
     def go_on(self, goal: float, dt: float) -> None:
-        self._lead.go_on(goal, dt)
+        lead = self._lead
+        if self.value == goal == lead.value and self.rate == 0.0 == lead.rate:
+            self.change = lead.change = 0.0  # it is there, as the axes that nothing moves are
+            return
+        lead.go_on(goal, dt)
         w = min(self._w, 0.5 / dt)
-        self.change = w * w * (self._lead.value - self.value) - 2.0 * w * self.rate
+        self.change = w * w * (lead.value - self.value) - 2.0 * w * self.rate
         self.rate += self.change * dt
         self.value += self.rate * dt
+
+    def stopping_place(self) -> float:
+        return self._lead.stopping_place()
 
     def shift(self, value: float, rate: float) -> None:
         """The lead is where a steady rate lets it be, 2/w ahead."""
@@ -89,6 +100,9 @@ class Course:
         self.goal = dict(start)
         self.given: set[str] = set()
         """Axes that a setpoint has named so far."""
+        self.steered: list[float] | None = None
+        """Velocity that it is steered with: ahead, to the left, up [m/s], and a yaw rate [rad/s]."""
+        self._fastest, self._fastest_turn = limits.speed, limits.turn_rate
         turn = limits.turn_rate
         self.axes = {
             axis: SoftAxis(start[axis], limits.speed, limits.acceleration, smoothing)
@@ -109,8 +123,34 @@ class Course:
                     if axis == "y":
                         self.given.discard("roll")
             self._next += 1
+        if self.steered is not None:
+            ahead, left, up, turn = self.steered
+            heading = self.axes["yaw"].value
+            self.goal["x"] += (ahead * cos(heading) - left * sin(heading)) * dt
+            self.goal["y"] += (ahead * sin(heading) + left * cos(heading)) * dt
+            self.goal["z"] += up * dt
+            self.goal["yaw"] += turn * dt
         for axis, one in self.axes.items():
             one.go_on(self.goal[axis], dt)
+
+    def steer(self, velocity: Sequence[float] | None) -> None:
+        """Take a velocity from somebody's hands; none, or one of zero, stops where that can be. Who takes the sticks
+        ends the programme: setpoints to come are left out, and the robot stays level."""
+        still = velocity is None or not any(velocity)
+        if velocity is not None:
+            self._next = len(self._setpoints)
+            self.given = {"x", "y", "z", "yaw"}
+            self.goal["roll"] = self.goal["pitch"] = 0.0
+        if (self.steered is None) != still or (velocity is not None and still):
+            for axis in ("x", "y", "z", "yaw"):
+                self.goal[axis] = self.axes[axis].stopping_place()
+        if velocity is None or still:
+            self.steered = None
+            return
+        ahead, left, up, turn = (float(one) for one in velocity)
+        share = min(1.0, self._fastest / max(sqrt(ahead * ahead + left * left + up * up), 1e-9))
+        turn = min(max(turn, -self._fastest_turn), self._fastest_turn)
+        self.steered = [share * ahead, share * left, share * up, turn]
 
     def let_go(self, side: tuple[float, float], position: Sequence[float], velocity: Sequence[float]) -> None:
         """Along a direction in the plane nobody holds: there the references stay with the robot, so that it is taken on
@@ -131,10 +171,12 @@ class Course:
             "goal": dict(self.goal),
             "given": sorted(self.given),
             "axes": {axis: one.plain() for axis, one in self.axes.items()},
+            "steered": self.steered,
         }
 
     def take(self, plain: dict) -> None:
         self._next, self.goal, self.given = plain["next"], dict(plain["goal"]), set(plain["given"])
+        self.steered = plain.get("steered")
         for axis, values in plain["axes"].items():
             self.axes[axis].take(values)
 

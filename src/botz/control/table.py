@@ -75,6 +75,8 @@ class Table:
         problems = problems or self._rivals() or self._missing(joints)
         if problems:
             raise InputError(problems)
+        columns = dict(zip(self._names, self._values.T.tolist(), strict=True))
+        setup.engine.note_commands(setup.robot, f"in {self._file.name}", columns)
 
     def _rivals(self) -> list[Problem]:
         """Two commands for the robot as a whole, or for its joints and its tool: one would undo the other."""

@@ -15,12 +15,12 @@ they then can be.
 
 from __future__ import annotations
 
-from math import atan2, copysign, cos, e, sin
+from math import atan2, copysign, cos, e, hypot, sin
 
 import numpy as np
 
-from botz.control.base import Command
-from botz.control.multicopter import SetpointFlight
+from botz.control.base import Command, Measured
+from botz.control.multicopter import Rows, SetpointFlight, Vector
 from botz.control.rotors import Rotor
 from botz.control.setpoints import Course, turned
 from botz.errors import InputError, Problem
@@ -60,18 +60,17 @@ class TiltQuadrotor(SetpointFlight):
         for rotor in airframe.rotors:
             assert rotor.tilt_point is not None
             points.append([rotor.tilt_point[0], rotor.position[1], rotor.tilt_point[2]] - airframe.centre)
-        self._points = np.array(points)
-        x, y, z = self._points.T
+        x, y, z = np.array(points).T
         one, none = np.ones(len(x)), np.zeros(len(x))
         # The air's drag turns the body about the thrust's direction, against the spin.
         drag = np.array([rotor.sense * rotor.drag_torque for rotor in airframe.rotors])
         forward = np.array([one, none, -drag, z, -y])
         upward = np.array([none, one, y, -x, -drag])
-        self._matrix = np.hstack([forward, upward])
-        if np.linalg.matrix_rank(self._matrix, tol=1e-9) < 5:
+        matrix = np.hstack([forward, upward])
+        if np.linalg.matrix_rank(matrix, tol=1e-9) < 5:
             message = "its rotors cannot give forward force, lift, roll, pitch and yaw at once; they lie on one line"
             raise InputError(Problem(message, key="robot"))
-        self._inverse = np.linalg.pinv(self._matrix)
+        self._inverse = np.linalg.pinv(matrix)
         # A tilt that turns at rate r changes the forward acceleration by g r; a reference that goes over from the
         # acceleration a to −a asks for 2 a w/e at most.
         rate = min(rotor.tilt_rate for rotor in airframe.rotors)
@@ -81,6 +80,9 @@ class TiltQuadrotor(SetpointFlight):
         self._largest = np.array([rotor.largest for rotor in airframe.rotors])
         self._check_pitch()
         self._weights = np.array([SLOW_WEIGHT, 1.0, 10.0, 10.0, SLOW_WEIGHT * 10.0])
+        self._forward, self._upward = self._weights[:, None] * forward, self._weights[:, None] * upward
+        self._signs = [self._sign(rotor) for rotor in airframe.rotors]
+        self._least_lift = 0.05 * airframe.weight / len(airframe.rotors)
 
     def _check_pitch(self) -> None:
         """A body that is held at a pitch keeps its rotors upright by tilting them as far the other way."""
@@ -100,59 +102,58 @@ class TiltQuadrotor(SetpointFlight):
         assert rotor.tilt_axis is not None
         return 1.0 if rotor.tilt_axis[1] > 0.0 else -1.0
 
-    def _fly(self, course: Course, position, velocity, present, measured) -> Command:
-        airframe = self._airframe
+    def _fly(
+        self, course: Course, position: Vector, velocity: Vector, present: Rows, rates: Vector, measured: Measured
+    ) -> Command:
         yaw = turned(course["yaw"].value)
-        if "roll" in course.given:
-            side = np.array([-sin(yaw), cos(yaw)])
-            course.let_go((side[0], side[1]), position, velocity)
-            self._integral[:2] -= side * (side @ self._integral[:2])
-        wanted_force = self._wanted_acceleration(course, position, velocity)
-        wanted_force[2] += airframe.gravity
+        cy, sy = cos(yaw), sin(yaw)
+        rolls = "roll" in course.given
+        if rolls:
+            course.let_go((-sy, cy), position, velocity)
+            integral = self._integral
+            aside = cy * integral[1] - sy * integral[0]
+            integral[0] += sy * aside
+            integral[1] -= cy * aside
+        x, y, up = self._wanted_acceleration(course, position, velocity)
+        up += self._airframe.gravity
         # Sideways in the heading's own frame: what roll must make of the thrust.
-        heading = np.array([[cos(yaw), sin(yaw)], [-sin(yaw), cos(yaw)]])
-        ahead, aside = heading @ wanted_force[:2]
-        if "roll" in course.given:
+        ahead, aside = cy * x + sy * y, cy * y - sy * x
+        if rolls:
             roll = course["roll"].value
         else:
             limit = self._spec.limits.lean
-            roll = min(max(atan2(-aside, wanted_force[2]), -limit), limit)
-        wanted = rotation_from_rpy(roll, course["pitch"].value, yaw)
-        moment = self._moment(wanted, present, measured["twist"][3:], course["yaw"].rate)
+            roll = min(max(atan2(-aside, up), -limit), limit)
+        wanted = rotation_from_rpy(roll, course["pitch"].value, yaw).tolist()
+        moment = self._moment(wanted, present, rates, course["yaw"].rate)
         # Forward and upward as wanted, by the two forces that the body has; what is aside then follows from roll.
-        ahead_x = cos(yaw) * present[0, 0] + sin(yaw) * present[1, 0]
-        ahead_z = cos(yaw) * present[0, 2] + sin(yaw) * present[1, 2]
-        up_x, up_z = present[2, 0], present[2, 2]
+        (xx, _, xz), (yx, _, yz), (up_x, _, up_z) = present
+        ahead_x, ahead_z = cy * xx + sy * yx, cy * xz + sy * yz
         # Their two directions span the plane of flight but where it lies on its side; there the lift is what it can be.
         area = ahead_x * up_z - ahead_z * up_x
-        scale = airframe.mass / (area if abs(area) > LEAST_AREA else copysign(LEAST_AREA, area))
-        forward = scale * (ahead * up_z - wanted_force[2] * ahead_z)
-        lift = scale * (wanted_force[2] * ahead_x - ahead * up_x)
+        scale = self._airframe.mass / (area if abs(area) > LEAST_AREA else copysign(LEAST_AREA, area))
+        forward = scale * (ahead * up_z - up * ahead_z)
+        lift = scale * (up * ahead_x - ahead * up_x)
         return self._commands(np.array([forward, lift, *moment]), measured)
 
-    def _commands(self, wanted: np.ndarray, measured) -> Command:
-        n = len(self._airframe.rotors)
-        shares = self._inverse @ wanted
+    def _commands(self, wanted: np.ndarray, measured: Measured) -> Command:
+        rotors = self._airframe.rotors
+        shares = (self._inverse @ wanted).tolist()
+        forwards, upwards = shares[: len(rotors)], shares[len(rotors) :]
         command: dict[str, float] = {}
-        tilts = np.empty(n)
-        for k, rotor in enumerate(self._airframe.rotors):
-            sign = self._sign(rotor)
+        tilts = []
+        for rotor, sign, forward, upward in zip(rotors, self._signs, forwards, upwards, strict=True):
             # A rotor that pushes almost nothing has no direction to take.
-            lift = max(shares[n + k], 0.05 * self._airframe.mass * self._airframe.gravity / n)
-            command[f"{rotor.tilt}/position"] = sign * atan2(shares[k], lift)
-            tilts[k] = sign * measured[f"{rotor.tilt}/position"]
-        thrusts = self._thrusts(wanted, tilts, np.hypot(shares[:n], shares[n:]))
-        for rotor, thrust in zip(self._airframe.rotors, thrusts, strict=True):
-            command[rotor.command] = rotor.sense * rotor.speed(float(thrust))
+            command[rotor.tilt_command] = sign * atan2(forward, max(upward, self._least_lift))
+            tilts.append(sign * measured[rotor.tilt_command])
+        thrusts = self._thrusts(wanted, tilts, np.array(list(map(hypot, forwards, upwards)))).tolist()
+        for rotor, thrust in zip(rotors, thrusts, strict=True):
+            command[rotor.command] = rotor.sense * rotor.speed(thrust)
         return command
 
-    def _thrusts(self, wanted: np.ndarray, tilts: np.ndarray, ideal: np.ndarray) -> np.ndarray:
+    def _thrusts(self, wanted: np.ndarray, tilts: Vector, ideal: np.ndarray) -> np.ndarray:
         """Thrusts at the tilts that are there: weighted least squares around the ideal ones."""
-        n = len(tilts)
-        directions = np.array([np.sin(tilts), np.cos(tilts)])
-        matrix = self._matrix[:, :n] * directions[0] + self._matrix[:, n:] * directions[1]
-        weighted = self._weights[:, None] * matrix
-        missing = self._weights * (wanted - matrix @ ideal)
+        weighted = self._forward * [*map(sin, tilts)] + self._upward * [*map(cos, tilts)]
+        missing = self._weights * wanted - weighted @ ideal
         # STAY makes the normal equations' matrix regular, so that they can be solved as they are.
         found = ideal + np.linalg.solve(weighted.T @ weighted + self._stay, weighted.T @ missing)
         return np.minimum(np.maximum(found, 0.0), self._largest)

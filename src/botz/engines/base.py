@@ -7,7 +7,7 @@ NumPy arrays, and never imports a recorder, a viewer or a socket.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -224,6 +224,10 @@ class Engine(ABC):
     def command_layout(self, robot: str) -> list[tuple[str, int]]:
         """Names and sizes of the commands that `resolve_command` takes: raw inputs, then what a family adds."""
         return [(channel.local_name, channel.size) for channel in self.inputs_table.of_robot(robot)]
+
+    def note_commands(self, robot: str, where: str, commands: Mapping[str, Collection[float]]) -> None:
+        """Told at a reset by controllers that follow what is written, with all values of each command: engines whose
+        actuators have ranges add a note where some are beyond them."""
 
     @abstractmethod
     def rest_inputs(self, robot: str) -> np.ndarray:

@@ -22,7 +22,7 @@ from botz.frames import record
 from botz.scenario.names import closest
 from botz.scene.height_grid import HeightGrid
 
-MOST_INPUTS, MOST_STATES, MOST_REPORTS = 8, 16, 8
+MOST_INPUTS, MOST_STATES, MOST_REPORTS = 8, 16, 16
 RAISED, NOT_FINITE = 1, 2
 """How an element fails."""
 

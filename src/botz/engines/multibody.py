@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from math import isfinite, sqrt
 from pathlib import Path
@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from botz.engines import multibody_kernel as kernel
-from botz.engines import multibody_parts, multibody_sensing
+from botz.engines import multibody_parts, multibody_sensing, multibody_start
 from botz.engines.base import ChannelTable, Engine, EngineState, command_numbers
 from botz.engines.elements import Surroundings
 from botz.engines.user_elements import failure
@@ -103,7 +103,7 @@ class MultibodyEngine(Engine):
             )
             for name in self.robots
         }
-        self._start = self._start_state()
+        self._start = multibody_start.start_state(self.model, self.robots)
         self.data.qpos[:], self.data.qvel[:] = self._start
         self._bind_elements()
         multibody_parts.set_gains(self.model, self.data, self.robots, self.tables.actuators)
@@ -111,6 +111,9 @@ class MultibodyEngine(Engine):
         self.world = self._world()
         self.physics = self._physics()
         self.store = self._store()
+        # Fields of a record cost microseconds each time, and these are asked for at every call.
+        self._left = self.world["left"]
+        self._turbulent = scenario.world.wind.turbulence is not None
         self._arguments = self._loop_arguments()
         self._own_arrays = [
             (f"{name}/{element.name}/{key}", array)
@@ -119,47 +122,21 @@ class MultibodyEngine(Engine):
             for key, array in element.arrays.items()
         ]
         self._element_starts = [array.copy() for _, array in self._own_arrays]
+        self._random = self._turbulent or self.tables.sensors.size > 0
         self._noise_of = {number: count for number, _, _, count in multibody_sensing.PARTS.values()}
         self._filled = np.zeros(1, dtype=np.int64)
         self._step = 0
         self._rng = np.random.default_rng(0)
         self.reset(self._rng)
+        self._states = self.state_arrays()
+        self._kept = self.snapshot()
         if WARNED[0]:
             WARNED[0] = 0
             key = "world.memory" if "memory" in _last_warning[0] else "robots"
             raise InputError(Problem(f"MuJoCo warns of the world as it starts: {_last_warning[0]}", key=key))
+        multibody_start.check_apart(self.model, self.data, self.robots)
 
     # --- building ------------------------------------------------------------------------------------------
-
-    def _start_state(self) -> tuple[np.ndarray, np.ndarray]:
-        """Positions and velocities at the start, MuJoCo's layout."""
-        model = self.model
-        positions, velocities = model.qpos0.copy(), np.zeros(model.nv)
-        for name, robot in self.robots.items():
-            root = model.body(f"{name}/{robot.model.root}")
-            if root.jntnum[0] and model.jnt_type[root.jntadr[0]] == int(mujoco.mjtJoint.mjJNT_FREE):
-                at = model.jnt_dofadr[root.jntadr[0]]
-                velocities[at : at + 3] = robot.spec.velocity
-                velocities[at + 3 : at + 6] = robot.spec.angular_velocity
-            for joint, spec in robot.joints.items():
-                number = model.joint(f"{name}/{joint}").id
-                value = 0.0
-                if spec.kind != "continuous" and spec.lower is not None and spec.upper is not None:
-                    value = min(max(0.0, spec.lower), spec.upper)
-                if robot.model.native is not None:
-                    value = float(model.qpos0[model.jnt_qposadr[number]])
-                value = robot.spec.start.get(joint, value)
-                if (
-                    spec.kind != "continuous"
-                    and spec.lower is not None
-                    and spec.upper is not None
-                    and not (spec.lower <= value <= spec.upper)
-                ):
-                    message = f"{value:g} is outside the range, {spec.lower:g} to {spec.upper:g}"
-                    raise InputError(Problem(message, key=f"robots.{name}.start.{joint}"))
-                positions[model.jnt_qposadr[number]] = value
-                velocities[model.jnt_dofadr[number]] = robot.spec.start_speed.get(joint, 0.0)
-        return positions, velocities
 
     def _bind_elements(self) -> None:
         """Elements that need to know more of the world than a frame tells look at it once."""
@@ -263,7 +240,7 @@ class MultibodyEngine(Engine):
         tables.sensors["bias"] = 0.0
         for (_, array), start in zip(self._own_arrays, self._element_starts, strict=True):
             array[...] = start
-        self.air["turbulence"] = self.air["intensity"] * rng.standard_normal(3) if self.world[0].turbulent else 0.0
+        self.air["turbulence"] = self.air["intensity"] * rng.standard_normal(3) if self._turbulent else 0.0
         actuators = tables.actuators
         actuators["summed"] = 0.0
         for one in actuators:
@@ -303,7 +280,7 @@ class MultibodyEngine(Engine):
             raise StoppedError(message, step=self._step + 1)
         if WARNED[0]:
             raise self._warned(self._step + 1)
-        if left := int(self.world[0].left):
+        if left := int(self._left[0]):
             self.ended = f"{list(self.robots)[left - 1]} left the terrain"
             self.steps_taken = taken
         return bool(sound)
@@ -327,17 +304,17 @@ class MultibodyEngine(Engine):
         """Random numbers for the wind and the readings in these steps. They are used in the order of steps, so that
         cutting a run into other pieces does not change it."""
         sensors = self.tables.sensors
-        if not sensors.size and not self.world[0].turbulent:
+        if not self._random:
             return np.zeros(0)
         readings = (step + n) // sensors["every"] - step // sensors["every"]
         count = sum(
             int(times) * self._noise_of[int(kind)] for times, kind in zip(readings, sensors["kind"], strict=True)
         )
-        return self._rng.standard_normal(count + (3 * n if self.world[0].turbulent else 0))
+        return self._rng.standard_normal(count + (3 * n if self._turbulent else 0))
 
     def _not_yet_left(self) -> None:
         self.ended = ""
-        self.world["left"] = 0
+        self._left[0] = 0
 
     def restore(self, state: EngineState) -> None:
         super().restore(state)
@@ -346,6 +323,13 @@ class MultibodyEngine(Engine):
         for warning in range(int(mujoco.mjtWarning.mjNWARNING)):
             self.data.warning[warning].number = 0
         WARNED[0] = 0
+
+    def keep(self) -> None:
+        """Into arrays that are there already."""
+        kept = self._kept.arrays
+        for name, array in self._states.items():
+            np.copyto(kept[name], array)
+        self._kept.rng = dict(self._rng.bit_generator.state)
 
     def observe(self, row: np.ndarray) -> None:
         kernel.observe_world(*self._arguments, self.inputs, self._step, row)
@@ -379,6 +363,26 @@ class MultibodyEngine(Engine):
             plain = isinstance(value, float) and isfinite(value)
             values[place] = value if plain else command_numbers(value, 1, f"{robot}/{name}")[0]
         return values
+
+    def note_commands(self, robot: str, where: str, commands: Mapping[str, Collection[float]]) -> None:
+        """Add a note for commands written down in a scenario that are beyond what an actuator takes, where they would
+        be held without a word. Controllers that follow what is written call this at a reset."""
+        places, span = self._commands[robot]
+        limits = {int(one.input): (float(one.lower), float(one.upper)) for one in self.tables.actuators}
+        for name, values in commands.items():
+            if name not in places or (at := span.start + places[name]) not in limits:
+                continue
+            unit = self.inputs_table[f"{robot}/{name}"].unit
+            low, high = limits[at]
+            smallest, largest = min(values, default=0.0), max(values, default=0.0)
+            for beyond, value, word, end in (
+                (smallest < low, smallest, "least", low),
+                (largest > high, largest, "greatest", high),
+            ):
+                told = f"{value:.4g} {unit}, {where}, is beyond its {word}, {end:.4g} {unit}; it is held there"
+                text = f"{robot}/{name}: {told}"
+                if beyond and text not in self.notes:
+                    self.notes += (text,)
 
     def wind_at(self, time: float) -> np.ndarray:
         """Velocity of the air in the world [m/s]."""

@@ -26,11 +26,12 @@ from botz.scenario.multibody_world import Wind
 from botz.scenario.names import closest
 from botz.scenario.sensors import AnySensor, RangeFinder
 from botz.scene.height_grid import HeightGrid
-from botz.scene.mj_world import PlacedModel, build_spec, compile_spec, quaternion
+from botz.scene.mj_world import PlacedModel, build_spec, compile_spec
 from botz.scene.mjcf_parts import native_actuator_of
 from botz.scene.model_files import load_model
 from botz.scene.plugins import UNKNOWN
 from botz.scene.robot_model import ModelJoint, RobotModel, transform
+from botz.scene.rotations import quaternion_of
 from botz.scene.yaml_model import model_of
 
 COMMANDS = {"position": ("position", POSITION), "velocity": ("speed", VELOCITY), "effort": ("effort", EFFORT)}
@@ -113,6 +114,11 @@ def _robot(name: str, robot: PlacedMultibody, user_elements: str) -> RobotParts:
         for joint in getattr(robot, part)
         if joint not in joints
     ]
+    for part, slides, turns in (("start", "m", "rad"), ("start_speed", "m/s", "rad/s")):
+        for joint in getattr(robot, part):
+            unit = slides if joint in joints and joints[joint].kind == "prismatic" else turns
+            if joint in joints and (misfit := robot.unit_misfit(part, joint, unit)):
+                problems.append(Problem(misfit, key=f"{key}.{part}.{joint}"))
     taken = [*joints, *parts.elements, *parts.sensors]
     for other in dict.fromkeys(one for one in taken if taken.count(one) > 1):
         message = f"{other!r} is the name of a joint, element or sensor already; choose another"
@@ -200,7 +206,7 @@ def _add_sensor(spec: mujoco.MjSpec, robot: str, name: str, sensor: AnySensor) -
         # MuJoCo's range finder looks along z, ours along x: z → x, x → −z.
         pose[:3, :3] = pose[:3, :3] @ np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
     site = f"{robot}/{name}/site"
-    spec.body(f"{robot}/{sensor.link}").add_site(name=site, pos=pose[:3, 3], quat=quaternion(pose[:3, :3]))
+    spec.body(f"{robot}/{sensor.link}").add_site(name=site, pos=pose[:3, 3], quat=quaternion_of(pose[:3, :3]))
     for part in multibody_sensing.PARTS[type(sensor)][1]:
         added = spec.add_sensor(
             name=f"{robot}/{name}/{part}",
@@ -425,7 +431,7 @@ def _sensor_row(
     found = multibody_sensing.record_of(sensor, scenario.time.steps_between(sensor.rate), scenario.world.earth)
     found["body"] = model.body(f"{robot}/{sensor.link}").id
     if parts := multibody_sensing.PARTS[type(sensor)][1]:
-        found["data"] = model.sensor(f"{robot}/{name}/{parts[0]}").adr[0]
+        found["source"] = model.sensor(f"{robot}/{name}/{parts[0]}").adr[0]
     return found
 
 

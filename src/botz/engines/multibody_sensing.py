@@ -29,7 +29,7 @@ TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 
 SENSOR = record(
     # what it is, every how many steps it reads, where MuJoCo has its true values, its body, its number of readings
-    kind="i8", every="i8", data="i8", body="i8", readings="i8",
+    kind="i8", every="i8", source="i8", body="i8", readings="i8",
     # standard deviations of a reading, walks of its bias between two of them, other numbers
     noise=("f8", 6), walk=("f8", 6), numbers=("f8", 4),
     # state
@@ -145,7 +145,7 @@ def read_sensors(sensors, physics, now, noise, used):  # -> how many random numb
         one = sensors[s]
         if now % one.every != 0:
             continue
-        true, last = physics.sensordata[one.data :], one.last
+        true, last = physics.sensordata[one.source :], one.last
         if one.kind == POSE:
             for k in range(13):
                 last[k] = true[k]

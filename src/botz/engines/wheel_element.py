@@ -80,7 +80,13 @@ class WheelAddresses:
     """Of wheels."""
 
 
-SHOWN = (("speed", "rad/s", "of the wheel against its link"), ("load", "N", "of the wheel on the ground"))
+SHOWN = (
+    ("speed", "rad/s", "of the wheel against its link"),
+    ("load", "N", "of the wheel on the ground"),
+    ("angle", "rad", "by which the wheel has turned"),
+    ("deflection", "m", "of the suspension"),
+)
+"""Of a vehicle with many wheels, as many of the first ones as there is room for."""
 
 
 @intrinsic
@@ -181,14 +187,18 @@ def go_into_step(axles, elapsed, length):
 
 @compiled
 def report(wheels, axles, p, frame):
-    """Speeds, then loads, of all wheels."""
+    """Speeds, then loads and the rest of what is shown, of all wheels."""
     for k in range(p.count):
         block, i = wheels[k // LANES], k % LANES
+        axle = int(block.axle[i])
         if p.shown > 0:
-            axle = int(block.axle[i])
             frame.reports[k] = axles[axle // LANES].relative[axle % LANES]
         if p.shown > 1:
             frame.reports[p.count + k] = block.load[i]
+        if p.shown > 2:
+            frame.reports[2 * p.count + k] = axles[axle // LANES].angle[axle % LANES]
+        if p.shown > 3:
+            frame.reports[3 * p.count + k] = block.h[i]
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

@@ -16,6 +16,7 @@ from botz.run.outputs import (
     conclude,
     open_run,
     snapshot_stride,
+    span_of,
     stop_on_signals,
     streams_of,
 )
@@ -64,12 +65,14 @@ def run_scenario(
     shared: bool = False,
     on_ready: Callable[[str], None] | None = None,
     servers: Servers | None = None,
+    start: bytes | None = None,
 ) -> Outcome:
     """Run a scenario; mistakes in it raise InputError before anything is written, later failures are in the outcome.
 
     `shared` publishes the state to shared memory for readers even when the run is not in real time; `on_ready` is then
     called with the run's id. `servers` are started before the first step, which waits for them, and ended after the
-    last.
+    last. `start` is a complete state to start from (`botz.replay.state_at`, `rec.snapshots()`); the run then lasts the
+    scenario's duration from there.
     """
     changes: dict[str, Any] = {}
     if duration is not None:
@@ -81,7 +84,7 @@ def run_scenario(
     if changes:
         scenario = with_changes(scenario, changes)
     try:
-        return _run(scenario, out, progress, shared, on_ready, servers)
+        return _run(scenario, out, progress, shared, on_ready, servers, start)
     except InputError as error:
         raise scenario.with_places(error) from error
 
@@ -93,6 +96,7 @@ def _run(
     shared: bool,
     on_ready: Callable[[str], None] | None,
     servers: Servers | None,
+    start: bytes | None,
 ) -> Outcome:
     spec: Any = scenario.spec
     own_process = (
@@ -104,8 +108,8 @@ def _run(
         or spec.process.priority == "high"
     )
     if own_process:
-        return run_in_own_process(scenario, out, progress, on_ready, servers)
-    return run_here(scenario, out, progress)
+        return run_in_own_process(scenario, out, progress, on_ready, servers, start)
+    return run_here(scenario, out, progress, start)
 
 
 def with_changes(scenario: LoadedScenario, changes: Mapping[str, Any]) -> LoadedScenario:
@@ -116,11 +120,15 @@ def with_changes(scenario: LoadedScenario, changes: Mapping[str, Any]) -> Loaded
     )
 
 
-def run_here(scenario: LoadedScenario, out: str | Path | None, progress: Progress | None) -> Outcome:
+def run_here(
+    scenario: LoadedScenario, out: str | Path | None, progress: Progress | None, start: bytes | None = None
+) -> Outcome:
     spec: Any = scenario.spec
+    first, until = span_of(spec, start)
     simulation = Simulation(scenario)
-    outcome, writer, streams = open_run(scenario, out, simulation.engine)
-    until = spec.time.steps
+    if start:
+        simulation.restore(start)
+    outcome, writer, streams = open_run(scenario, out, simulation.engine, first)
     began = time.perf_counter()
     try:
         with stop_on_signals() as stopped:

@@ -23,6 +23,7 @@ from botz.record.streams import RecordingHeader, StreamSpec, column_names
 from botz.record.writer import RecordingWriter
 from botz.scenario.load import LoadedScenario
 from botz.scenario.names import closest
+from botz.sim.snapshots import decode
 
 RECORDING = "recording.mcap"
 LINKS = "links.json"
@@ -53,6 +54,8 @@ class Outcome:
     """finished, interrupted, failed"""
     error: BotzError | None = None
     summary: dict[str, str] = field(default_factory=dict)
+    first_step: int = 0
+    """0, but of a run that started in a state of another one."""
 
     @property
     def exit_code(self) -> int:
@@ -92,11 +95,11 @@ def new_folder(out: str | Path | None, name: str) -> Path:
 
 
 def open_run(
-    scenario: LoadedScenario, out: str | Path | None, engine: Engine
+    scenario: LoadedScenario, out: str | Path | None, engine: Engine, first_step: int = 0
 ) -> tuple[Outcome, Recorder, list[StreamSpec]]:
     """The folder of a run and its recording, begun. Mistakes in what is to be recorded show before that."""
     streams = streams_of(scenario.spec, engine.channels)
-    outcome = Outcome(new_folder(out, scenario.name), "failed")
+    outcome = Outcome(new_folder(out, scenario.name), "failed", first_step=first_step)
     header = header_of(scenario)
     recorder = Recorder(outcome.path, header, engine.channels, engine.inputs_table, streams, engine.views)
     return outcome, recorder, streams
@@ -150,6 +153,12 @@ def header_of(scenario: LoadedScenario) -> RecordingHeader:
     )
 
 
+def span_of(spec: Any, start: bytes | None) -> tuple[int, int]:
+    """First and last step of a run: it takes the scenario's duration from the state in which it starts."""
+    first = decode(start).step if start else 0
+    return first, first + int(spec.time.steps)
+
+
 def snapshot_stride(spec: Any) -> int:
     return round(spec.record.snapshots * 1e9 / spec.time.step_ns)
 
@@ -191,10 +200,13 @@ def conclude(
     """Write the summary and close the recording; what went wrong is in it too."""
     spec: Any = scenario.spec
     step_ns = spec.time.step_ns
-    simulated = step * step_ns * 1e-9
+    steps = max(0, step - outcome.first_step)
+    simulated = steps * step_ns * 1e-9
+    if outcome.first_step:
+        more = {"started_at_s": f"{outcome.first_step * step_ns * 1e-9:.9g}", **more}
     outcome.summary = {
         "status": outcome.status,
-        "steps": str(step),
+        "steps": str(steps),
         "simulated_s": f"{simulated:.9g}",
         "wall_s": f"{wall:.6g}",
         "realtime_factor": f"{simulated / wall if wall > 0 else 0:.6g}",

@@ -18,8 +18,10 @@ from botz.run.outputs import (
     Outcome,
     Progress,
     conclude,
+    logger,
     open_run,
     snapshot_stride,
+    span_of,
     stop_on_signals,
     write_counters,
 )
@@ -30,6 +32,13 @@ from botz.sim.shared_memory import FINISHED, W_DROPPED, W_PAUSE, W_STATUS, W_STE
 PHYSICS = "from botz.sim.physics_process import main; main()"
 DRAIN_SECONDS = 0.05
 """How long the ring is emptied before Ctrl-C, progress and the child are looked at again [s]."""
+
+PATIENCE = 5.0
+"""How long the physics may take to stop before the user is told that it does not [s]."""
+SILENT = (
+    f"botz: the physics has not answered for {PATIENCE:g} s, as where a controller or an element never returns; "
+    "Ctrl-C again stops it, keeping what was recorded"
+)
 
 
 class Servers(Protocol):
@@ -55,10 +64,12 @@ def run_in_own_process(
     progress: Progress | None,
     on_ready: Callable[[str], None] | None,
     servers: Servers | None = None,
+    start: bytes | None = None,
 ) -> Outcome:
     spec: Any = scenario.spec
+    first, until = span_of(spec, start)
     engine = make_engine(spec)  # for its tables, and so that mistakes show before a process is started
-    outcome, writer, streams = open_run(scenario, out, engine)
+    outcome, writer, streams = open_run(scenario, out, engine, first)
     channels = engine.channels
     del engine
     orders = {
@@ -69,7 +80,8 @@ def run_in_own_process(
         "factor": spec.time.factor,
         "cpu": spec.process.cpu,
         "priority": spec.process.priority,
-        "until": spec.time.steps,
+        "until": until,
+        "start": start.decode() if start else "",
         "strides": [stream.every for stream in streams],
         "snapshot_every": snapshot_stride(spec),
         "paused": servers is not None,
@@ -78,6 +90,7 @@ def run_in_own_process(
     answer: dict[str, Any] = {}
     segment: Segment | None = None
     begun = False
+    patience = PATIENCE
     try:
         with (
             stop_on_signals() as stopped,
@@ -101,9 +114,13 @@ def run_in_own_process(
                 if segment is not None:
                     if stopped.is_set():
                         segment.words[W_STOP] = 1
+                        patience -= time.perf_counter() - seen
+                        if patience < 0.0:
+                            patience = math.inf
+                            logger.warning(SILENT)
                     drain(segment, channels.width, writer, seconds=DRAIN_SECONDS)
                     if progress is not None:
-                        progress(int(segment.words[W_STEP]), spec.time.steps)
+                        progress(int(segment.words[W_STEP]), until)
                     for warning in servers.look() if servers is not None else []:
                         writer.write_log(int(segment.words[W_STEP]), "warning", warning)
                 elif stopped.is_set():
@@ -128,7 +145,7 @@ def run_in_own_process(
         more = {str(key): str(value) for key, value in answer.get("lateness", {}).items()}
         more |= answer.get("results", {})
         more["refused_commands"] = str(answer.get("refused_commands", 0))
-        step = int(answer.get("step", 0))
+        step = int(answer.get("step", first))
         if servers is not None and begun:
             more.update(write_counters(outcome.folder, servers.counters()))
         if segment is not None:

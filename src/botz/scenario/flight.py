@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,7 @@ from botz.scenario.schema import (
     UserController,
 )
 from botz.scenario.units import Metres, MetresPerSecond, Number, Quantity, Radians, RadiansPerSecond, Seconds
+from botz.scenario.written import Written
 
 JointNumber = Annotated[float, Quantity(None)]
 
@@ -31,8 +32,10 @@ class PidGains(Strict):
     """Per rate of the error."""
 
 
-class Manoeuvre(Strict):
+class Manoeuvre(Written):
     """Something that begins at a time and lasts until the end, or until `until`."""
+
+    by_name: ClassVar[tuple[str, ...]] = ("set",)
 
     at: Seconds = Field(ge=0, le=LONGEST)
     """When it begins [s]."""

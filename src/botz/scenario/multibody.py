@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -18,6 +18,7 @@ from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings
 from botz.scenario.sensors import AnySensor
 from botz.scenario.shapes import HERE, AnyShape
 from botz.scenario.units import MetresPerSecond, Number, Pose, Quantity, RadiansPerSecond, Seconds
+from botz.scenario.written import Written
 
 JointValue = Annotated[float, Quantity(None)]
 """Of a joint: in radians where it turns, in metres where it slides."""
@@ -189,8 +190,10 @@ class MultibodyRobot(Strict):
         return self
 
 
-class PlacedMultibody(MultibodyRobot):
+class PlacedMultibody(MultibodyRobot, Written):
     """A robot in a scenario: a robot file by `extends`, changed where the scenario says so, and put somewhere."""
+
+    by_name: ClassVar[tuple[str, ...]] = ("start", "start_speed")
 
     pose: Pose = HERE
     """Of the root link: x, y, z [m], roll, pitch, yaw [rad]."""

@@ -17,7 +17,7 @@ from botz.errors import InputError, Problem
 from botz.scenario.multibody_world import Contacts, MultibodyWorld
 from botz.scene.height_grid import HeightGrid
 from botz.scene.robot_model import ModelJoint, ModelShape, RobotModel, transform
-from botz.scene.rotations import inverse
+from botz.scene.rotations import inverse, quaternion_of
 from botz.scene.yaml_model import shape_of
 
 METHODS = {
@@ -42,13 +42,6 @@ class PlacedModel:
     model: RobotModel
     pose: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     fixed: bool = False
-
-
-def quaternion(rotation: np.ndarray) -> np.ndarray:
-    """quat_wxyz of a rotation matrix."""
-    found = np.empty(4)
-    mujoco.mju_mat2Quat(found, np.ascontiguousarray(rotation).ravel())
-    return found
 
 
 def build_spec(
@@ -148,7 +141,7 @@ def _add_robot(spec: mujoco.MjSpec, name: str, placed: PlacedModel, contact: Con
 
 
 def _add_body(spec, parent, name: str, model: RobotModel, link: str, pose: np.ndarray, contact: Contacts) -> Any:
-    body = parent.add_body(name=f"{name}/{link}", pos=pose[:3, 3], quat=quaternion(pose[:3, :3]))
+    body = parent.add_body(name=f"{name}/{link}", pos=pose[:3, 3], quat=quaternion_of(pose[:3, :3]))
     inertial = model.links[link].inertial
     # Mass comes from the inertial alone, never from geoms.
     body.explicitinertial = True
@@ -184,7 +177,7 @@ def _add_joint(body: Any, name: str, joint: ModelJoint) -> None:
 
 
 def _add_geom(spec: mujoco.MjSpec, body: Any, shape: ModelShape, name: str, contact: Contacts) -> None:
-    geom = body.add_geom(name=name, pos=shape.pose[:3, 3], quat=quaternion(shape.pose[:3, :3]))
+    geom = body.add_geom(name=name, pos=shape.pose[:3, 3], quat=quaternion_of(shape.pose[:3, :3]))
     _surface(geom, shape.friction, contact)
     match shape.kind:
         case "box":
@@ -228,7 +221,7 @@ def _attach_native(spec: mujoco.MjSpec, name: str, placed: PlacedModel, world: M
     `pose` is that of the root link, as for other formats: where the file draws it is taken out.
     """
     pose = transform(*placed.pose) @ inverse(placed.model.root_pose)
-    frame = spec.worldbody.add_frame(pos=pose[:3, 3], quat=quaternion(pose[:3, :3]))
+    frame = spec.worldbody.add_frame(pos=pose[:3, 3], quat=quaternion_of(pose[:3, :3]))
     child = placed.model.native.copy()
     # One world has one time step and one gravity: the scenario's.
     for option in (one for one in dir(spec.option) if not one.startswith("_")):

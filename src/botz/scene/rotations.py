@@ -1,13 +1,18 @@
-"""Rotations and poses for readers and writers of model files, in plain NumPy: they run once, and need no compiling."""
+"""Rotations and poses where nothing is compiled: for readers and writers of model files, and for controllers."""
 
 from __future__ import annotations
+
+from math import sqrt
 
 import numpy as np
 
 
 def rotation_from_quaternion(w: float, x: float, y: float, z: float) -> np.ndarray:
     """The matrix of a quaternion, which need not have length 1."""
-    w, x, y, z = np.array([w, x, y, z]) / np.linalg.norm([w, x, y, z])
+    # Plain floats: with four numbers they are several times as fast as NumPy's.
+    w, x, y, z = float(w), float(x), float(y), float(z)
+    size = sqrt(w * w + x * x + y * y + z * z)
+    w, x, y, z = w / size, x / size, y / size, z / size
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],

@@ -12,7 +12,7 @@ from botz.engines.base import Channel, ChannelTable, PoseView, command_numbers
 from botz.errors import BotzError, InputError, Problem
 from botz.scenario.names import closest
 from botz.sim.clock import RealTimeClock
-from botz.sim.shared_memory import FINISHED, SLOTS_PER_ROBOT, W_PAUSE, W_STATUS, W_STOP, Segment
+from botz.sim.shared_memory import FINISHED, SLOTS_PER_ROBOT, W_PAUSE, W_STATUS, W_STEP, W_STEP_UNTIL, W_STOP, Segment
 from botz.sim.simulation import Simulation
 
 
@@ -28,7 +28,7 @@ def describe_world(simulation: Simulation) -> dict[str, Any]:
         "step_ns": simulation.step_ns,
         "channels": table(simulation.channels),
         "robots": list(simulation.engine.actors),
-        "commands": {robot: simulation.engine.command_layout(robot) for robot in simulation.engine.actors},
+        "commands": {robot: simulation.command_layout(robot) for robot in simulation.engine.actors},
         "poses": [[view.frame, view.pose] for view in simulation.engine.views if isinstance(view, PoseView)],
         "about": simulation.engine.about(),
     }
@@ -89,7 +89,32 @@ class AttachedRun:
         return robot not in self._slots or self.segment.taken(self._slots[robot])
 
     def pause(self, on: bool = True) -> None:
+        self.segment.words[W_STEP_UNTIL] = 0
         self.segment.words[W_PAUSE] = int(on)
+
+    @property
+    def paused(self) -> bool:
+        return bool(self.segment.words[W_PAUSE])
+
+    def step(self, n: int = 1) -> None:
+        """Let a paused run take `n` steps and stand again; a running one is paused."""
+        if not isinstance(n, int | np.integer) or n < 1:
+            raise InputError(f"n is {n}; it must be a whole number, at least 1")
+        words = self.segment.words
+        if not self.paused:
+            self.pause()
+        words[W_STEP_UNTIL] = max(int(words[W_STEP_UNTIL]), int(words[W_STEP])) + int(n)
+
+    @property
+    def factor(self) -> float:
+        """The factor of real time that is asked for; 0 for as fast as possible."""
+        return self.segment.factor
+
+    def set_speed(self, factor: float) -> None:
+        """Another factor of real time from the next step on; 0 for as fast as possible."""
+        if not 0.0 <= factor < float("inf"):
+            raise InputError(f"the factor is {factor}; it must be 0 (as fast as possible) or more")
+        self.segment.factor = float(factor)
 
     def stop(self) -> None:
         """Ask the run to end as Ctrl-C does; its recording is kept."""
@@ -147,7 +172,7 @@ def take_commands(
                 return ahead
             del waiting[0]
             robot = simulation.engine.actors[slot // SLOTS_PER_ROBOT]
-            layout = simulation.engine.command_layout(robot)
+            layout = simulation.command_layout(robot)
             try:
                 simulation.apply_outside(robot, unpack_command(layout, values), f"outside {slot}")
             except InputError as error:

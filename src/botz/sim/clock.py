@@ -56,7 +56,8 @@ class Lateness:
 
 
 class RealTimeClock:
-    """Holds a run at a factor of real time, looking at the wall clock every few milliseconds."""
+    """Holds a run at a factor of real time, looking at the wall clock every few milliseconds. A factor of 0 holds
+    nothing: the run goes as fast as it can."""
 
     TICK = 0.001
     """Time between two looks at the clock [s]: a command is taken no later than this after it has arrived."""
@@ -67,22 +68,35 @@ class RealTimeClock:
 
     def __init__(self, factor: float, step: float, *, should_stop: Callable[[], bool] = lambda: False):
         self._should_stop = should_stop
-        self.seconds_per_step = step / factor
-        self.tick_steps = max(1, round(self.TICK / self.seconds_per_step))
-        self.lateness = Lateness(tick=self.tick_steps * self.seconds_per_step)
+        self._step = step
         self._start = 0.0
         self._first = 0
+        self.lateness = Lateness(tick=self.TICK)
+        self.set_factor(factor, 0)
+
+    def set_factor(self, factor: float, now: int) -> None:
+        """Another factor of real time from the present step `now` on."""
+        self.factor = factor
+        self.seconds_per_step = self._step / factor if factor else 0.0
+        self.tick_steps = max(1, round(self.TICK / self.seconds_per_step)) if factor else 1 << 40
+        if factor:
+            self.lateness.tick = self.tick_steps * self.seconds_per_step
+        self.start(now)
 
     def start(self, step: int) -> None:
         self._start, self._first = time.perf_counter(), step
 
     def first_step_after(self, stamp_ns: int) -> int:
         """The first step boundary at or after a time of the monotonic clock [ns]."""
+        if not self.factor:
+            return self._first
         passed = stamp_ns * 1e-9 - time.monotonic() + time.perf_counter() - self._start
         return self._first + max(0, math.ceil(passed / self.seconds_per_step))
 
     def wait_for(self, step: int) -> float:
         """Sleep until `step` is due or the run is to stop; returns how late it is [s]."""
+        if not self.factor:
+            return 0.0
         due = self._start + (step - self._first) * self.seconds_per_step
         while (remaining := due - time.perf_counter()) > 0 and not self._should_stop():
             time.sleep(min(remaining, self.NAP))

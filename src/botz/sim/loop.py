@@ -42,6 +42,12 @@ class LoopHooks:
 
     should_stop: Callable[[], bool] = lambda: False
     should_pause: Callable[[], bool] = lambda: False
+    single_steps: Callable[[], int] = lambda: 0
+    """How many steps a paused run may take all the same."""
+    chunk_seconds: float | None = None
+    """Length of a compiled call [s], where it is not the usual one."""
+    before_call: Callable[[], None] = lambda: None
+    """Before each turn: what has changed since, as the speed that is asked for."""
     take_commands: Callable[[Simulation], int] | None = None
     """Applies what has arrived; returns the steps until something that has arrived takes effect."""
     publish: Callable[[int], None] | None = None
@@ -63,6 +69,7 @@ def run_loop(
     simulation.on_command = sink.write_command
     rows = RowBuffer(simulation, strides, sink)
     longest = 1000
+    began_at = simulation.step_number
     rows.add_present()
     for text in simulation.engine.notes:
         sink.write_log(simulation.step_number, "warning", text)
@@ -74,17 +81,19 @@ def run_loop(
             step = simulation.step_number
             if hooks.should_stop():
                 return False
-            if hooks.should_pause():
+            hooks.before_call()
+            allowed = 1 << 40
+            if hooks.should_pause() and (allowed := hooks.single_steps()) <= 0:
                 rows.write()
                 wait_while_paused(simulation, hooks, clock)
                 continue
-            if step == 0 or (snapshot_every and step % snapshot_every == 0):
+            if step == began_at or (snapshot_every and step % snapshot_every == 0):
                 sink.write_snapshot(step, encode(simulation.snapshot()))
             to_command = hooks.take_commands(simulation) if hooks.take_commands is not None else longest
             simulation.expire_commands()
             simulation.update_controllers()
 
-            n = min(until - step, simulation.steps_to_update(), to_command, longest, rows.most_steps())
+            n = min(until - step, simulation.steps_to_update(), to_command, longest, allowed, rows.most_steps())
             if snapshot_every:
                 n = min(n, snapshot_every - step % snapshot_every)
             if clock is not None:
@@ -93,7 +102,9 @@ def run_loop(
             rows.advance(n)
             now = time.perf_counter()
             if n == longest:
-                longest = max(1, min(1 << 22, int(n * min(4.0, CHUNK_SECONDS / max(now - began, 1e-6)))))
+                longest = max(
+                    1, min(1 << 22, int(n * min(4.0, (hooks.chunk_seconds or CHUNK_SECONDS) / max(now - began, 1e-6))))
+                )
             rows.write_if_due(now)
             for text in simulation.engine.news:
                 sink.write_log(simulation.step_number, "info", text)
@@ -107,7 +118,7 @@ def run_loop(
                 hooks.publish(simulation.step_number)
             if hooks.progress is not None:
                 hooks.progress(simulation.step_number)
-            if clock is not None and now >= next_clock_note:
+            if clock is not None and clock.factor and now >= next_clock_note:
                 sink.write_clock(simulation.step_number, time.time_ns(), late)
                 next_clock_note = now + 1.0
     finally:
@@ -202,7 +213,7 @@ class RowBuffer:
 
 
 def wait_while_paused(simulation: Simulation, hooks: LoopHooks, clock: RealTimeClock | None) -> None:
-    while hooks.should_pause() and not hooks.should_stop():
+    while hooks.should_pause() and hooks.single_steps() <= 0 and not hooks.should_stop():
         time.sleep(0.005)
         if hooks.publish is not None:
             hooks.publish(simulation.step_number)

@@ -8,6 +8,7 @@ prints goes to standard error. When standard input closes, the parent is gone: t
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import threading
@@ -22,14 +23,18 @@ from botz.sim.attached import describe_world, take_commands
 from botz.sim.clock import RealTimeClock, settle_process
 from botz.sim.frames import RingSink
 from botz.sim.loop import LoopHooks, run_loop
-from botz.sim.shared_memory import FINISHED, RUNNING, W_PAUSE, W_STATUS, W_STEP, W_STOP, Segment
+from botz.sim.shared_memory import FINISHED, RUNNING, W_PAUSE, W_STATUS, W_STEP, W_STEP_UNTIL, W_STOP, Segment
 from botz.sim.simulation import Simulation
 
 PUBLISH_SECONDS = 0.004
 """Between two published states of a run as fast as possible [s]; in real time every tick is published, so that a
 camera finds each of its moments."""
+CHUNK_SECONDS = 0.015
+"""Length of a compiled call of a run as fast as possible [s]: one that is watched has a state for every image."""
 GRACE_SECONDS = 5.0
 """How long the loop has to end by itself once the parent is gone; a controller that hangs must not outlive it."""
+RECORDER_WAIT = 3600.0
+"""How long a run as fast as possible waits for its recorder [s]."""
 REFUSALS_LOGGED = 20
 """Commands that cannot be followed are all counted; the first few are written into the recording's log."""
 
@@ -46,7 +51,9 @@ def main() -> None:
     segment: Segment | None = None
     try:
         simulation = Simulation(load_data(orders["scenario"], orders["name"]), seed=orders["seed"])
-        sizes = [sum(size for _, size in simulation.engine.command_layout(one)) for one in simulation.engine.actors]
+        if orders.get("start"):
+            simulation.restore(orders["start"].encode())
+        sizes = [sum(size for _, size in simulation.command_layout(one)) for one in simulation.engine.actors]
         segment = Segment.create(
             describe_world(simulation),
             width=simulation.channels.width,
@@ -55,6 +62,7 @@ def main() -> None:
         )
         segments.append(segment)
         segment.words[W_PAUSE] = int(orders.get("paused", False))
+        segment.factor = orders["factor"] or 0.0
         tell(answers, {"event": "ready", "run_id": segment.run_id})
         outcome = physics(simulation, segment, orders, parent_gone)
     except BotzError as error:
@@ -85,9 +93,7 @@ def watch_parent(gone: threading.Event, segments: list[Segment]) -> None:
 def physics(
     simulation: Simulation, segment: Segment, orders: dict[str, Any], parent_gone: threading.Event
 ) -> dict[str, Any]:
-    factor = orders["factor"]
-    # In real time a full ring drops rows and counts them; otherwise the physics waits for the recorder.
-    sink = RingSink(segment, wait=0.0 if factor else 3600.0)
+    sink = RingSink(segment, wait=RECORDER_WAIT)
     for refused in settle_process(orders["cpu"], orders["priority"]):
         sink.write_log(0, "warning", refused)
     words = segment.words
@@ -95,16 +101,23 @@ def physics(
     def should_stop() -> bool:
         return bool(words[W_STOP]) or parent_gone.is_set()
 
-    clock = RealTimeClock(factor, simulation.step_ns * 1e-9, should_stop=should_stop) if factor else None
+    clock = RealTimeClock(0.0, simulation.step_ns * 1e-9, should_stop=should_stop)
     row = np.empty(simulation.channels.width)
     last_published = 0.0
-    between = PUBLISH_SECONDS if clock is None else 0.0
+
+    def follow_speed() -> None:
+        """The factor of real time is whatever a reader has asked for last."""
+        factor = segment.factor
+        if factor != clock.factor and 0.0 <= factor < math.inf:
+            clock.set_factor(factor, simulation.step_number)
+            # In real time a full ring drops rows and counts them; otherwise the physics waits for the recorder.
+            sink.wait = 0.0 if factor else RECORDER_WAIT
 
     def publish(step: int) -> None:
         nonlocal last_published
         now = time.perf_counter()
         words[W_STEP] = step
-        if now - last_published >= between:
+        if clock.factor or now - last_published >= PUBLISH_SECONDS:
             last_published = now
             simulation.engine.observe(row)
             segment.publish(step, row)
@@ -121,9 +134,13 @@ def physics(
     hooks = LoopHooks(
         should_stop=should_stop,
         should_pause=lambda: bool(words[W_PAUSE]),
+        single_steps=lambda: int(words[W_STEP_UNTIL]) - simulation.step_number,
+        chunk_seconds=CHUNK_SECONDS,
+        before_call=follow_speed,
         take_commands=take_commands(segment, seen, refuse, clock),
         publish=publish,
     )
+    words[W_STEP] = simulation.step_number
     words[W_STATUS] = RUNNING
     result: dict[str, Any] = {}
     try:
@@ -144,7 +161,7 @@ def physics(
     result["step"] = simulation.step_number
     result["refused_commands"] = refusals
     result["results"] = simulation.engine.results()
-    if clock is not None:
+    if clock.lateness.ticks:
         result["lateness"] = clock.lateness.summary()
     return result
 

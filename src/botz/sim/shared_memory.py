@@ -38,8 +38,8 @@ PATIENCE = 2.0
 # Words of the control block, int64 each.
 (
     W_MAGIC, W_PID, W_BIRTH, W_DESCRIPTOR, W_STATUS, W_STOP, W_PAUSE, W_STEP, W_HEAD, W_TAIL, W_DROPPED, W_SEQUENCE,
-    W_STATE_STEP,
-) = range(13)  # fmt: skip
+    W_STATE_STEP, W_STEP_UNTIL, W_FACTOR,
+) = range(15)  # fmt: skip
 STARTING, RUNNING, FINISHED = range(3)
 
 
@@ -181,6 +181,15 @@ class Segment:
     @property
     def run_id(self) -> str:
         return self.path.name
+
+    @property
+    def factor(self) -> float:
+        """The factor of real time that is asked for; 0 for as fast as possible."""
+        return float(self.words[W_FACTOR : W_FACTOR + 1].view(np.float64)[0])
+
+    @factor.setter
+    def factor(self, value: float) -> None:
+        self.words[W_FACTOR : W_FACTOR + 1].view(np.float64)[0] = value
 
     def unlink(self) -> None:
         """Take the segment off the list. Those who have it mapped keep it; what they read no longer changes."""

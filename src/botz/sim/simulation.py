@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from botz.control.base import Controller, ControllerSetup, Measured
+from botz.control.base import Controller, ControllerSetup, Measured, Steerable
 from botz.control.registry import at_controller
 from botz.control.registry import build as build_controller
 from botz.engines.registry import UserElements, build_engine
@@ -54,6 +54,8 @@ class Simulation:
         self.channels = self.engine.channels
         self.inputs = self.engine.inputs_table
         self.on_command: CommandListener | None = None
+        self.controllers_look_on = False
+        """Controllers are called, and what they command is left aside: recorded inputs act instead."""
         self._controllers: dict[str, tuple[Controller, int, str]] = {}
         if with_controllers:
             for name, spec in self.spec.controllers.items():
@@ -98,6 +100,7 @@ class Simulation:
         self.step_number = 0
         self._by_hand: set[str] = set()
         self._deadlines: dict[str, int] = {}
+        self._steered_until: dict[str, int] = {}
         self._updated_at = -1
         self._fixed: list[Any] = []
         for name, (controller, _, _) in self._controllers.items():
@@ -162,18 +165,49 @@ class Simulation:
         if self.on_command is not None:
             self.on_command(self.step_number, robot, values, source)
 
+    def _steerable(self, robot: str) -> list[tuple[str, Steerable]]:
+        """Controllers of a robot that can be told something."""
+        return [
+            (name, controller)
+            for name, (controller, _, driven) in self._controllers.items()
+            if driven == robot and isinstance(controller, Steerable)
+        ]
+
+    def command_layout(self, robot: str) -> list[tuple[str, int]]:
+        """Names and sizes of what can be sent to a robot from outside: to it, and to its controller."""
+        layout = list(self.engine.command_layout(robot))
+        known = {name for name, _ in layout}
+        for _, controller in self._steerable(robot):
+            layout += [(name, size) for name, size in controller.steering if name not in known]
+        return layout
+
     def apply_outside(self, robot: str, command: Mapping[str, Any], source: str) -> None:
-        """A command from a gamepad, a link or the lab: it holds until its deadline and goes before controllers."""
-        self.apply(robot, command, source)
+        """A command from a gamepad, a link or the lab: it holds until its deadline and goes before controllers, but for
+        what a controller takes itself."""
         timeout = max(1, round(self.spec.inputs.timeout * 1e9 / self.step_ns))
-        self._deadlines[robot] = self.step_number + timeout
+        direct = {name for name, _ in self.engine.command_layout(robot)}
+        told = {name: value for name, value in command.items() if name not in direct}
+        if told:
+            for name, controller in self._steerable(robot):
+                taken = {key: value for key, value in told.items() if key in dict(controller.steering)}
+                if taken:
+                    self._guarded(name, controller.steer, taken)
+            self._steered_until[robot] = self.step_number + timeout
+        if not told or len(told) < len(command):
+            self.apply(robot, {name: value for name, value in command.items() if name in direct}, source)
+            self._deadlines[robot] = self.step_number + timeout
 
     def expire_commands(self) -> None:
         """Outside commands whose deadline has passed: the robot stops, or holds, and its controller takes over."""
+        for robot, deadline in list(self._steered_until.items()):
+            if self.step_number >= deadline:
+                del self._steered_until[robot]
+                for name, controller in self._steerable(robot):
+                    self._guarded(name, controller.steer, None)
         for robot, deadline in list(self._deadlines.items()):
             if self.step_number >= deadline:
                 del self._deadlines[robot]
-                if self.spec.inputs.on_timeout == "stop":
+                if self.spec.inputs.on_timeout == "stop" and not self.controllers_look_on:
                     self.apply_raw(robot, self.engine.rest_inputs(robot), "timeout")
 
     def update_controllers(self) -> None:
@@ -193,7 +227,7 @@ class Simulation:
 
     def _update(self, name: str, controller: Controller, robot: str, measured: Measured) -> None:
         command = controller.update(self.time, measured)
-        if command is not None:
+        if command is not None and not self.controllers_look_on:
             self.apply(robot, command, name)
 
     def _guarded(self, name: str, call: Callable[..., Any], *arguments: Any) -> Any:
@@ -221,7 +255,9 @@ class Simulation:
     def steps_to_update(self) -> int:
         """Steps until the next controller or deadline is due (large where there is none)."""
         steps = [every - self.step_number % every for _, every, _ in self._controllers.values()]
-        steps += [deadline - self.step_number for deadline in self._deadlines.values()]
+        steps += [
+            deadline - self.step_number for deadline in (*self._deadlines.values(), *self._steered_until.values())
+        ]
         return max(1, min(steps, default=1 << 40))
 
     # --- physics -------------------------------------------------------------------------------------------
@@ -314,6 +350,8 @@ class Simulation:
             raise InputError(f"this snapshot's random generators are damaged ({error})") from error
         for name, (controller, _, _) in self._controllers.items():
             self._guarded(name, restore_controller, controller, snapshot.controllers[name], self._world())
+            if isinstance(controller, Steerable):
+                self._guarded(name, controller.steer, None)  # whoever steered is not here
         self.step_number = snapshot.step
         self._by_hand = set(snapshot.driven_by_hand)
         self._deadlines = dict(snapshot.deadlines)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from botz.verify import multibody_air as air
 from botz.verify import multibody_drives as drives
 from botz.verify import multibody_flight as flight
+from botz.verify import multibody_full_control as full_control
+from botz.verify import multibody_landing as landing
 from botz.verify import multibody_models as models
 from botz.verify import multibody_motion as motion
 from botz.verify import multibody_sensors as sensors
@@ -23,6 +25,8 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *drives.FUNCTIONS,
     *sensors.FUNCTIONS,
     *flight.FUNCTIONS,
+    *landing.FUNCTIONS,
+    *full_control.FUNCTIONS,
     *steps.FUNCTIONS,
     *vehicle.FUNCTIONS,
 )

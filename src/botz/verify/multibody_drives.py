@@ -37,10 +37,14 @@ def position_servo(samples: int) -> Iterator[Check]:
     # Within a step the reference stands still, so that the speed swings: by ω² r h²/12 at its ends.
     why = "The reference of a step stands still through it: the speed at its end is ω² r h²/12 less."
     swing = frequency**2 * rate * STEP**2 / 12.0
-    yield worst("position servo: speed at the steps' ends [rad/s]", speed[going] - rate, 1.1 * swing, why)
-    why = "The reference of a step holds through it, half a step's way ahead; 0.5 rad/s · 1 ms."
-    yield worst("position servo: follows the ramp [rad]", position[going] - ramp[going], 0.51 * rate * STEP, why)
-    yield close("position servo: ends at its command [rad]", 1.0, position[-1], 1e-9, "0.5 s at 100 rad/s: e^-50.")
+    why += " To (ωh)² of it, the next order."
+    less = (frequency * STEP) ** 2 * swing
+    yield worst("position servo: speed at the steps' ends [rad/s]", speed[going] - rate + swing, less, why)
+    why = "The reference of a step holds through it, half a step's way ahead; its swings go ω r h³/12 to and fro."
+    ahead = position[going] - ramp[going] - 0.5 * rate * STEP
+    yield worst("position servo: follows the ramp half a step ahead [rad]", ahead, swing * STEP, why)
+    why = "0.5 s at 100 rad/s: e^-50, and 2500 roundings."
+    yield close("position servo: ends at its command [rad]", 1.0, position[-1], 2500 * EPS, why)
     run = table_run({"kind": "position", "frequency": frequency})
     rows = run.command({"turn/position": 0.3}).record(0.1)
     s = frequency * times(rows)
@@ -53,16 +57,17 @@ def position_servo(samples: int) -> Iterator[Check]:
     # A spring pulls it back, which the proportional part alone would give way to.
     run.engine.model.jnt_stiffness[0] = 0.3 * float(run.engine.tables.actuators["proportional"][0])
     rows = run.command({"turn/position": 0.2}).record(2.0)
+    slow = -np.roots([1.0, 2.0 * frequency, 1.3 * frequency**2, frequency**2 / 0.1]).real.max()
     yield close(
         "position servo with an integral part: ends at its command [rad]",
         0.2,
         run.of("turn/position", rows)[-1],
-        1e-6,
-        "Against a spring of 0.3 k_p; after 2 s at a slowest pole of 7 rad/s: e^-14 of 0.2 rad.",
+        0.2 * exp(-slow * 2.0),
+        "Against a spring of 0.3 k_p: e^(−st) of it by the slowest pole of s³ + 2ω s² + 1.3 ω² s + ω²/T = 0; 2 s.",
     )
     run = table_run({"kind": "position", "frequency": frequency}, range=[-0.4, 0.6], speed=2.0)
     end = run.command({"turn/position": 3.0}).run(2.0).of("turn/position")
-    yield close("position servo: commands end at the range [rad]", 0.6, end, 1e-9, "The reference stops there.")
+    yield close("position servo: commands end at the range [rad]", 0.6, end, 2000 * EPS, "The reference stops there.")
 
 
 def speed_servo(samples: int) -> Iterator[Check]:

@@ -42,7 +42,8 @@ def engine_of(robot: Mapping[str, Any], world: Mapping[str, Any] | None = None) 
 
 
 def library_engine(name: str, world: Mapping[str, Any] | None = None, **changes: Any) -> MultibodyEngine:
-    return engine_of({"extends": name, **changes}, world)
+    """In the air: at 0 its shapes would be inside the ground."""
+    return engine_of({"extends": name, "pose": {"z": 1.0}, **changes}, world)
 
 
 def aircraft(

@@ -7,21 +7,45 @@ from math import hypot, pi
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from botz.control.dubins import all_paths, shortest_path
-from botz.control.planar import on_arc, relative
+from botz.control.planar import compose, on_arc, relative
 
 coordinate = st.floats(-4, 4)
 poses = st.tuples(coordinate, coordinate, st.floats(-pi, pi))
+exponents = st.floats(-17, 0)
+small = st.builds(lambda size, value: value * 10.0**size, exponents, st.floats(-1, 1))
+pieces = st.tuples(st.sampled_from([-1.0, 0.0, 1.0]), st.just(0.0) | small.map(abs) | st.floats(0, 6))
 
 
 @settings(max_examples=150, deadline=None)
 @given(poses, poses, st.floats(0.2, 2))
 def test_every_path_ends_at_the_goal(start, goal, radius):
     for path in all_paths(start, goal, radius):
-        assert relative(path.at(path.length), goal) == pytest.approx((0, 0, 0), abs=1e-6)
+        assert relative(path.at(path.length), goal) == pytest.approx((0, 0, 0), abs=1e-9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(poses, st.tuples(small, small, small), st.floats(0.2, 2))
+@example((1.0400355350877995e-08, 0.0, 0.0), (-1.0400355350877995e-08, 0.0, 5.960464477539063e-08), 0.25)
+def test_a_goal_hardly_away_is_reached_all_the_same(start, offset, radius):
+    """Just behind or beside the start, which takes a full turn: no path comes to rest where it stands."""
+    goal = compose(start, offset)
+    for path in all_paths(start, goal, radius):
+        assert relative(path.at(path.length), goal) == pytest.approx((0, 0, 0), abs=1e-9)
+        assert path.length >= hypot(goal[0] - start[0], goal[1] - start[1]) - 1e-9
+
+
+@settings(max_examples=150, deadline=None)
+@given(poses, st.lists(pieces, min_size=1, max_size=3))
+def test_pieces_that_hardly_turn_do_not_become_full_turns(start, driven):
+    """Rounding moves a goal by some 1e-15, and the tangents of circles that touch by the square root of that."""
+    goal = start
+    for curvature, length in driven:
+        goal = on_arc(goal, curvature, length)
+    assert shortest_path(start, goal, 1.0).length <= sum(length for _, length in driven) + 1e-6
 
 
 @settings(max_examples=60, deadline=None)
@@ -34,9 +58,7 @@ def test_a_path_is_continuous_and_never_tighter_than_its_radius(start, goal, rad
         dx, dy, turn = relative(before, after)
         assert hypot(dx, dy) <= step * (1 + 1e-9)
         assert abs(turn) <= step / radius * (1 + 1e-9) + 1e-12
-    # Not shorter than the straight line to where it ends; how near that is to the goal is the test before.
-    end = path.at(path.length)
-    assert path.length >= hypot(end[0] - start[0], end[1] - start[1]) - 1e-12
+    assert path.length >= hypot(goal[0] - start[0], goal[1] - start[1]) - 1e-9
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_it_starts_again_after_a_landing():
 def test_a_robot_that_cannot_lift_itself():
     found = problems(robot=aircraft(tilting=False, max_force=2.0))
     assert "cannot carry its weight of 10.2 N" in found["controllers.pilot.robot"]
-    assert "cannot carry its weight" in problems(robot="fixed-wing")["controllers.pilot.robot"]
+    assert "cannot carry its weight" in problems(robot="fixed-wing", z=1.0)["controllers.pilot.robot"]
 
 
 def test_wrong_names_at_their_keys_with_the_closest():
@@ -185,6 +185,23 @@ def test_wrong_names_at_their_keys_with_the_closest():
     assert "did you mean 'rotor_1'?" in found["controllers.pilot.manoeuvres.0.add.rotr_1"]
     (key,) = [key for key in found if ".1.set" in key]
     assert "spin_1/sped" in key and "did you mean 'spin_1/speed'?" in found[key]
+
+
+def test_what_is_set_has_the_unit_of_its_command():
+    wrong = {"spin_1/speed": "20 deg", "tilt_1/position": "5 cm"}
+    found = problems(robot=aircraft(), manoeuvres=[{"at": 1, "set": wrong}])
+    at = "controllers.pilot.manoeuvres.0.set"
+    assert found[f"{at}.tilt_1/position"] == '"5 cm" is a length, needs an angle such as "45 deg"'
+    assert "needs an angular speed" in found[f"{at}.spin_1/speed"] and len(found) == 2
+    right = {"spin_1/speed": "60 rpm", "tilt_1/position": "5 deg"}
+    assert hover(aircraft(), manoeuvres=[{"at": 1, "set": right}]).sim.engine.notes == ()
+
+
+def test_what_is_set_beyond_an_actuator_is_noted_once():
+    flight = hover(aircraft(), manoeuvres=[{"at": 1, "set": {"tilt_1/position": 2.0}}])
+    flight.sim.reset()
+    said = "2 rad, set by the manoeuvre at 1 s, is beyond its greatest, 0.8 rad; it is held there"
+    assert flight.sim.engine.notes == (f"bot/tilt_1/position: {said}",)
 
 
 @pytest.mark.parametrize(

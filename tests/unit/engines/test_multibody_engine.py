@@ -30,7 +30,7 @@ STORM: dict[str, Any] = {"wind": {"steady": [3, 0, 0], "turbulence": {"intensity
 
 def test_channels_and_commands_in_their_order():
     sensors = {"eye": {"type": "range", "link": "arm"}, "level": {"type": "imu", "link": "body"}}
-    engine = Rig({"one": limb(sensors=sensors), "two": BALL}).engine
+    engine = Rig({"one": limb(sensors=sensors), "two": BALL}, FREE).engine
     root = [("pose", 7), ("twist", 6), ("attitude", 3)]
     joints = [(f"{joint}/{part}", 1) for joint in ("tilt", "spin", "slide") for part in ("position", "speed", "effort")]
     element = [("prop/force", 3), ("prop/thrust", 1), ("prop/torque", 1)]
@@ -119,7 +119,7 @@ def test_pieces_and_recording_do_not_change_a_run(method: str):
 @pytest.mark.parametrize("method", METHODS)
 def test_back_to_a_snapshot_bit_for_bit(method: str):
     """Element states, sensor noise, turbulence and contacts go on as they did."""
-    robot = limb(sensors=NOISY, pose=[0, 0, 0.02, 0.2, 0, 0])
+    robot = limb(sensors=NOISY, pose=[0, 0, 0.065, 0.2, 0, 0])
     robot["links"]["body"]["shapes"] = [{"type": "box", "size": [0.2, 0.2, 0.1]}]
     rig = Rig({"one": robot}, STORM, method=method)
     rig.command("one", {"tilt/position": 0.4, "spin/speed": 90.0, "slide/effort": 1.0}).steps(150)
@@ -146,7 +146,7 @@ def test_reset_begins_anew():
 
 
 def test_looking_changes_nothing():
-    one, other = (Rig({"one": box(pose=[0, 0, 0.09, 0.1, 0.2, 0])}) for _ in range(2))
+    one, other = (Rig({"one": box(pose=[0, 0, 0.125, 0.1, 0.2, 0])}) for _ in range(2))
     for _ in range(50):
         one.steps(1)
         other.steps(1)

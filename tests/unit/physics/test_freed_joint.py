@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import config
 
 from botz.engines.serial_arm import SerialArm
 from botz.scenario.arm import Arm
@@ -20,6 +21,8 @@ ROWS: list[dict[str, Any]] = [
     {},
 ]
 """Without offsets and with equal links: the wrist reaches the axes of joints 1 and 2."""
+POSES = 2 if config.DISABLE_JIT else 12
+"""Of each test; as plain Python a pose takes half a second."""
 
 
 def plain(half: float = np.inf) -> SerialArm:
@@ -48,7 +51,7 @@ def on_both_axes(rng: np.random.Generator) -> np.ndarray:
 @pytest.mark.parametrize("half", [0.3, 1.0, 2.5])
 def test_ranges_that_do_not_count_change_nothing(shape: Any, half: float):
     rng = np.random.default_rng(21)
-    for _ in range(12):
+    for _ in range(POSES):
         q, present = shape(rng), rng.uniform(-3.0, 3.0, 6)
         pose = plain().forward(q)
         found = plain(half).inverse(pose, present=present, limits=False)
@@ -60,7 +63,7 @@ def test_ranges_that_do_not_count_change_nothing(shape: Any, half: float):
 @pytest.mark.parametrize("shape", [on_axis_1, on_both_axes])
 def test_a_straightened_wrist_too(shape: Any):
     rng = np.random.default_rng(22)
-    for _ in range(12):
+    for _ in range(POSES):
         q, present = shape(rng), rng.uniform(-3.0, 3.0, 6)
         q[4] = 0.0
         pose = plain().forward(q)
@@ -72,7 +75,7 @@ def test_a_straightened_wrist_too(shape: Any):
 def test_joint_1_keeps_to_its_range_where_joint_2_is_free_as_well(beyond: float):
     """The arm stands outside the range of joint 1, where the target holds neither joint 1 nor joint 2."""
     rng = np.random.default_rng(23)
-    for _ in range(12):
+    for _ in range(POSES):
         arm, q = plain(), on_both_axes(rng)
         end = 1.0 if beyond > 0 else -1.0
         arm.links["lower"][0], arm.links["upper"][0] = -1.0, 1.0

@@ -472,7 +472,7 @@ def test_near_the_axis_of_joint_1_or_2_where_positions_meet(off: float, wrist: t
     for rows, angles in cases:
         arm = of_rows(*rows, wrist=wrist)
         assert arm.solver.kind == "wrist"
-        for moved in ((0, 1, 0), (0, 0, 1), (1, 1, 1), (0, -1, 1)):
+        for moved in ((0, 1, 0), (0, 0, 1), (1, 1, 1), (0, -1, 1)) if off else ((0, 0, 0),):
             for q5 in (0.0, pi, -pi / 2):
                 q = np.array([*(np.array(angles) + off * np.array(moved)), pi / 2, q5, -pi])
                 check(arm, q, present=np.zeros(6))

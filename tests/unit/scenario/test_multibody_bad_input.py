@@ -155,7 +155,7 @@ MJCF = """<mujoco><worldbody><body name="t"><freejoint/><geom size="0.1"/><site 
 def test_names_of_an_mjcf_file_and_of_the_scenario_do_not_clash(tmp_path: Path):
     (tmp_path / "r.xml").write_text(MJCF, encoding="utf-8")
     (tmp_path / "s.yaml").write_text(
-        HEAD + "robots:\n  r: {file: r.xml, sensors: {imu: {type: imu, link: t}}}\n", encoding="utf-8"
+        HEAD + "robots:\n  r: {file: r.xml, pose: {z: 1}, sensors: {imu: {type: imu, link: t}}}\n", encoding="utf-8"
     )
     spec = load(tmp_path / "s.yaml").spec
     assert isinstance(spec, MultibodyScenario)

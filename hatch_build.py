@@ -1,0 +1,61 @@
+"""Builds the lab's page with the package, for wheels and for editable installs.
+
+Where it cannot be built (no Node.js, no network) the package is installed without it, `botz lab` then says why; with
+BOTZ_REQUIRE_CLIENT=1, as in CI, that is an error. BOTZ_SKIP_CLIENT=1 leaves the page out.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+def build_web(root: Path) -> ModuleType:
+    """tools/build_web.py, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location("botz_build_web", root / "tools" / "build_web.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def is_set(name: str) -> bool:
+    return os.environ.get(name, "") not in ("", "0")
+
+
+class ClientBuild(BuildHookInterface):
+    PLUGIN_NAME = "custom"
+
+    def dependencies(self) -> list[str]:
+        """Node.js as a Python package, where the system has none."""
+        root = Path(self.root)
+        if self.target_name != "wheel" or is_set("BOTZ_SKIP_CLIENT") or not (root / "web").is_dir():
+            return []
+        web = build_web(root)
+        if web.is_current(root) or web.system_node() is not None or not web.wheel_is_offered():
+            return []
+        return [web.WHEEL]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        root = Path(self.root)
+        if self.target_name != "wheel" or is_set("BOTZ_SKIP_CLIENT") or not (root / "web").is_dir():
+            return
+        web = build_web(root)
+        try:
+            web.build(root)
+        except web.NotBuilt as error:
+            if is_set("BOTZ_REQUIRE_CLIENT"):
+                raise RuntimeError(f"the lab's page could not be built: {error}") from error
+            # An older page would not understand this server.
+            shutil.rmtree(web.client_of(root), ignore_errors=True)
+            web.missing_note(root).parent.mkdir(parents=True, exist_ok=True)
+            web.missing_note(root).write_text(f"{error}\n", encoding="utf-8")
+            self.app.display_warning(f"botz is installed without the lab's page, which could not be built: {error}")

@@ -1,0 +1,77 @@
+"""botz lab: the page in a browser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from botz.errors import BotzError, InputError, Problem
+
+if TYPE_CHECKING:
+    from botz.scenario.load import LoadedScenario
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(lab)
+
+
+def lab(
+    scenario: Annotated[
+        str | None, typer.Argument(help="A scenario to start with: of the library (botz list) or a file.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen at; another than loopback needs a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen at; 0 takes any that is free.")] = 8470,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="Folder whose scenario files the page may start, with the code that they name."),
+    ] = None,
+    runs: Annotated[Path, typer.Option(help="Folder of recordings, old and new.")] = Path("runs"),
+    token: Annotated[str | None, typer.Option(help="What pages must know; made where needed and not given.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of SCENARIO.")
+    ] = None,
+) -> None:
+    """Serve the lab: one page in a browser to drive, watch, replay and compare. Prints its address."""
+    from botz.scenario.load import load
+    from botz.view.lab.lab import InitialRun
+    from botz.view.lab.server import LabSettings, serve_lab
+
+    if set_ and scenario is None:
+        raise InputError(Problem("changes a scenario; name one", key="--set"))
+    initial = None
+    if scenario is not None:
+        initial = InitialRun(load(scenario, overrides=list(set_ or [])), label=scenario)
+    client = client_folder()
+    serve_lab(
+        LabSettings(host=host, port=port, root=root, runs=runs, token=token, client=client, initial=initial),
+        on_address=print_address,
+    )
+
+
+def serve_run(loaded: LoadedScenario, label: str, out: Path | None) -> None:
+    """The lab with one run in it, until Ctrl-C."""
+    from botz.view.lab.lab import InitialRun
+    from botz.view.lab.server import LabSettings, serve_lab
+
+    runs = out.parent if out is not None else Path("runs")
+    initial = InitialRun(loaded, out=out, label=label)
+    serve_lab(LabSettings(port=0, runs=runs, client=client_folder(), initial=initial), on_address=print_address)
+
+
+def client_folder() -> Path:
+    """The built page, or what is missing."""
+    from botz.view import lab as room
+
+    folder = Path(room.__file__).with_name("client")
+    if not (folder / "index.html").is_file():
+        raise BotzError("the page of the lab is not there: it is built with Node 20 or newer when Botz is installed")
+    return folder
+
+
+def print_address(address: str) -> None:
+    """On standard output: it is what the command is for."""
+    print(f"lab  {address}", flush=True)
+    print("botz: Ctrl-C ends the lab; runs that are going on are stopped and their recordings kept", file=sys.stderr)

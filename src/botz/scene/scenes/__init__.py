@@ -1,0 +1,43 @@
+"""The neutral scene of each family's scenarios."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from botz.scenario.arm import ArmScenario
+from botz.scenario.kinematics import KinematicsScenario
+from botz.scenario.multibody import MultibodyScenario
+from botz.scenario.soccer import SoccerScenario
+from botz.scenario.vehicle import VehicleScenario
+from botz.scene.world_scene import Scene
+
+
+def scene_of(spec: Any) -> Scene:
+    """What a checked scenario (`LoadedScenario.spec`) looks like. Builders are imported when they are needed: some
+    bring MuJoCo or meshes along.
+
+    >>> scene = scene_of(load_scenario("vivi-rough").spec)
+    """
+    match spec:
+        case KinematicsScenario():
+            from botz.scene.scenes import kinematics_scene
+
+            return kinematics_scene.build(spec)
+        case VehicleScenario():
+            from botz.scene.scenes import vehicle_scene
+
+            return vehicle_scene.build(spec)
+        case SoccerScenario():
+            from botz.scene.scenes import soccer_scene
+
+            return soccer_scene.build(spec)
+        case ArmScenario():
+            from botz.scene.scenes import arm_scene
+
+            return arm_scene.build(spec)
+        case MultibodyScenario():
+            from botz.scene.scenes import multibody_scene
+
+            return multibody_scene.build(spec)
+        case _:
+            raise TypeError(f"no scene for a {type(spec).__name__}")

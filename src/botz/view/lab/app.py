@@ -1,0 +1,317 @@
+"""The lab's addresses: the page, what it asks for over HTTP, and the WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import mimetypes
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from botz.errors import BotzError, InputError, Problem
+from botz.view.lab import messages as said
+from botz.view.lab.clients import MOST_CLIENTS, Client, Dropped
+from botz.view.lab.exports import TYPES
+from botz.view.lab.forms import form_of
+from botz.view.lab.guard import Guarded, client_of
+from botz.view.lab.lab import InitialRun, Lab
+
+HELLO_SECONDS = 10.0
+"""How long a new connection may take to say who it is [s]."""
+LARGEST_BODY = 1 << 16
+MOST_DATA_CHANNELS = 2000
+GLB = "model/gltf-binary"
+FLOATS = "application/octet-stream"
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+class LabApp(Guarded):
+    """The whole application behind its guard."""
+
+    def __init__(self, lab: Lab, client_folder: Path | None, initial: InitialRun | None = None):
+        self.lab = lab
+        super().__init__(application(lab, client_folder, initial), lab.guard)
+
+
+def application(lab: Lab, client_folder: Path | None, initial: InitialRun | None) -> Starlette:
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        starting = asyncio.create_task(lab.start_initial(initial)) if initial is not None else None
+        yield
+        if starting is not None and not starting.done():
+            starting.cancel()
+        await lab.close()
+
+    routes = [
+        Route("/api/health", health),
+        Route("/api/scenarios", answering(scenarios)),
+        Route("/api/form", answering(form)),
+        Route("/api/recordings", answering(recordings)),
+        Route("/api/recordings/{id}/info", answering(recording_info)),
+        Route("/api/recordings/{id}/scene.glb", answering(recording_scene)),
+        Route("/api/recordings/{id}/data", answering(recording_data)),
+        Route("/api/recordings/{id}/workspace", answering(recording_workspace)),
+        Route("/api/recordings/{id}/export", answering(export), methods=["POST"]),
+        Route("/api/runs/{id}/scene.glb", answering(run_scene)),
+        Route("/api/runs/{id}/workspace", answering(run_workspace)),
+        Route("/api/exports/{id}", answering(export_status)),
+        Route("/api/exports/{id}/file", answering(export_file)),
+        WebSocketRoute("/ws", websocket),
+        *page_routes(client_folder),
+    ]
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.state.lab = lab
+    return app
+
+
+def page_routes(folder: Path | None) -> list[Route]:
+    """The built page. Its files are listed once; what is asked for is looked up in that list."""
+    files: dict[str, Path] = {}
+    if folder is not None and folder.is_dir():
+        base = folder.resolve()
+        files = {path.relative_to(base).as_posix(): path for path in base.rglob("*") if path.is_file()}
+
+    def sent(name: str, *, lasting: bool = False) -> Response:
+        path = files.get(name)
+        if path is None:
+            return PlainTextResponse("no such file\n", 404)
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        if name.endswith(".js"):
+            kind = "text/javascript"  # whatever the system's list of types says
+        keep = "public, max-age=31536000, immutable" if lasting else "no-cache"
+        return FileResponse(path, media_type=kind, headers={"cache-control": keep})
+
+    async def index(request: Request) -> Response:
+        if "index.html" not in files:
+            return PlainTextResponse("The page of the lab has not been built.\n", 503)
+        return sent("index.html")
+
+    async def asset(request: Request) -> Response:
+        return sent(f"assets/{request.path_params['name']}", lasting=True)
+
+    async def icon(request: Request) -> Response:
+        return sent("favicon.ico") if "favicon.ico" in files else Response(status_code=204)
+
+    return [Route("/", index), Route("/favicon.ico", icon), Route("/assets/{name:path}", asset)]
+
+
+# --- HTTP ------------------------------------------------------------------------------------------------------
+
+
+def lab_of(request: Request | WebSocket) -> Lab:
+    lab: Lab = request.app.state.lab
+    return lab
+
+
+def answering(answer: Answer) -> Answer:
+    """Mistakes become answers with their text: 404 for what is not there, 422 for what is wrong."""
+
+    async def guarded(request: Request) -> Response:
+        try:
+            response = await answer(request)
+        except InputError as error:
+            missing = str(error).startswith("no ")
+            return JSONResponse({"error": str(error)}, 404 if missing else 422)
+        except BotzError as error:
+            return JSONResponse({"error": str(error)}, 500)
+        response.headers.setdefault("cache-control", "no-store")
+        return response
+
+    return guarded
+
+
+async def health(request: Request) -> Response:
+    lab = lab_of(request)
+    counts = {"clients": len(lab.clients), "runs": sum(run.going_on for run in lab.runs)}
+    return JSONResponse({"status": "ok", "token": lab.guard.token is not None, **counts})
+
+
+async def scenarios(request: Request) -> Response:
+    return plain_json(await asyncio.to_thread(lab_of(request).catalogue.entries))
+
+
+async def form(request: Request) -> Response:
+    lab, query = lab_of(request), request.query_params
+    if "recording" in query:
+        from botz.view.lab.recordings import scenario_of
+
+        opened = await lab.recordings.open(query["recording"])
+        loaded = await asyncio.to_thread(scenario_of, opened)
+    else:
+        loaded = await asyncio.to_thread(lab.catalogue.load, query.get("scenario", ""))
+    return plain_json(form_of(loaded))
+
+
+async def recordings(request: Request) -> Response:
+    return plain_json(await asyncio.to_thread(lab_of(request).recordings.entries))
+
+
+async def recording_info(request: Request) -> Response:
+    return plain_json(await lab_of(request).recordings.info(request.path_params["id"]))
+
+
+async def recording_scene(request: Request) -> Response:
+    return Response(await lab_of(request).recording_scene(request.path_params["id"]), media_type=GLB)
+
+
+async def run_scene(request: Request) -> Response:
+    return Response(await lab_of(request).run_scene(request.path_params["id"]), media_type=GLB)
+
+
+async def recording_data(request: Request) -> Response:
+    query = request.query_params
+    names = [name for name in query.get("channels", "").split(",") if name]
+    if len(names) > MOST_DATA_CHANNELS:
+        raise InputError(Problem(f"at most {MOST_DATA_CHANNELS} at once", key="channels"))
+    start = number(query.get("from"), "from", 0.0)
+    end = number(query.get("to"), "to", math.inf)
+    rate = number(query.get("rate"), "rate", 60.0)
+    if rate <= 0.0:
+        raise InputError(Problem("must be greater than 0", key="rate"))
+    data, columns = await lab_of(request).recordings.data(request.path_params["id"], names, start, end, rate)
+    return Response(data, media_type=FLOATS, headers={"x-botz-columns": str(columns)})
+
+
+async def recording_workspace(request: Request) -> Response:
+    robot = request.query_params.get("robot", "")
+    points = await lab_of(request).workspace(robot, recording=request.path_params["id"])
+    return Response(points, media_type=FLOATS, headers={"x-botz-columns": "3"})
+
+
+async def run_workspace(request: Request) -> Response:
+    robot = request.query_params.get("robot", "")
+    points = await lab_of(request).workspace(robot, run=request.path_params["id"])
+    return Response(points, media_type=FLOATS, headers={"x-botz-columns": "3"})
+
+
+async def export(request: Request) -> Response:
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_BODY:
+            return JSONResponse({"error": f"at most {LARGEST_BODY} bytes"}, 413)
+    try:
+        wanted = json.loads(body)
+    except (ValueError, RecursionError):
+        raise InputError("the request is not JSON") from None
+    job = lab_of(request).exports.ask(request.path_params["id"], wanted)
+    return JSONResponse({"job": job.id})
+
+
+async def export_status(request: Request) -> Response:
+    return JSONResponse(lab_of(request).exports.job(request.path_params["id"]).described())
+
+
+async def export_file(request: Request) -> Response:
+    job = lab_of(request).exports.job(request.path_params["id"])
+    if job.status != "done":
+        raise InputError(f"this export is not done but {job.status}")
+    return FileResponse(job.path, media_type=TYPES[job.wanted.format], filename=job.file_name)
+
+
+def plain_json(value: Any) -> Response:
+    """JSON that any browser takes: numbers that are not finite become null."""
+    return JSONResponse(finite(value))
+
+
+def finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value
+
+
+def number(text: str | None, key: str, default: float) -> float:
+    if text is None or text == "":
+        return default
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if math.isnan(found):
+        raise InputError(Problem(f"needs a number, not {text[:60]!r}", key=key))
+    return found
+
+
+# --- WebSocket -------------------------------------------------------------------------------------------------
+
+
+async def websocket(socket: WebSocket) -> None:
+    lab = lab_of(socket)
+    address = client_of(socket.scope)
+    if not lab.has_room():
+        lab.guard.refusals.note("too many pages", address)
+        await socket.send_denial_response(PlainTextResponse(f"{MOST_CLIENTS} pages are open already\n", 503))
+        return
+    await socket.accept()
+    client = Client(socket, address)
+    try:
+        if not await introduced(lab, client):
+            return
+        await converse(lab, client)
+    except Dropped as reason:
+        lab.guard.refusals.note("page dropped", f"{reason}, from {address}")
+        await client.close(1008, str(reason))
+    except (WebSocketDisconnect, RuntimeError):
+        pass  # it has gone, perhaps while something was sent
+    finally:
+        lab.farewell(client)
+
+
+async def introduced(lab: Lab, client: Client) -> bool:
+    """The first message says who it is, and knows the token where one is needed."""
+    try:
+        async with asyncio.timeout(HELLO_SECONDS):
+            message = said.understood(await client.receive())
+    except TimeoutError:
+        raise Dropped(f"said nothing for {HELLO_SECONDS:g} s") from None
+    except said.BadMessage as error:
+        raise Dropped(f"no hello: {error}") from None
+    if not isinstance(message, said.Hello):
+        raise Dropped("no hello")
+    if not lab.guard.token_fits(message.token):
+        await lab.guard.wrong_token(client.address)
+        await client.close(4401, "wrong token")
+        return False
+    if not lab.has_room():
+        raise Dropped(f"{MOST_CLIENTS} pages are open already")
+    lab.welcome(client, message.name)
+    return True
+
+
+async def converse(lab: Lab, client: Client) -> None:
+    """Listen and tell at once, until the page goes or is dropped."""
+
+    async def listen() -> None:
+        while True:
+            data = await client.receive()
+            try:
+                message = said.understood(data)
+            except said.BadMessage as error:
+                client.mistake(str(error))
+                continue
+            await lab.answer(client, message)
+
+    tasks = [asyncio.create_task(listen()), asyncio.create_task(client.send_all())]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        lab.farewell(client)  # at once: a robot may be rolling
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()

@@ -1,0 +1,85 @@
+"""Scenarios that the page may start: those of the library, and scenario files under the lab's root folder.
+
+A name that comes from a page is looked up in the list of what is there. It is never made part of a path, so that no
+`..`, no absolute path and no link leads elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from botz.errors import BotzError, InputError, Problem
+from botz.scenario import library
+from botz.scenario.load import LoadedScenario, load
+from botz.scenario.names import closest
+from botz.scenario.reading import read
+
+MOST_FILES = 2000
+DEEPEST = 8
+"""Folders below the root that are looked into."""
+
+
+class Catalogue:
+    def __init__(self, root: Path | None = None):
+        self.root = root.resolve() if root is not None else None
+        if self.root is not None and not self.root.is_dir():
+            raise InputError(Problem(f"{str(root)!r} is not a folder", key="--root"))
+
+    def files(self) -> dict[str, Path]:
+        """Scenario files under the root, by their path from there with forward slashes."""
+        if self.root is None:
+            return {}
+        found: dict[str, Path] = {}
+        for folder, folders, names in os.walk(self.root, followlinks=False):
+            here = Path(folder)
+            depth = len(here.relative_to(self.root).parts)
+            folders[:] = sorted(one for one in folders if not one.startswith(".")) if depth < DEEPEST else []
+            for name in sorted(names):
+                path = here / name
+                if not name.endswith((".yaml", ".yml")) or not self._inside(path):
+                    continue
+                found[path.relative_to(self.root).as_posix()] = path
+                if len(found) >= MOST_FILES:
+                    return found
+        return found
+
+    def _inside(self, path: Path) -> bool:
+        """Whether the file itself, and not only a link to it, lies under the root."""
+        assert self.root is not None
+        try:
+            return path.is_file() and path.resolve().is_relative_to(self.root)
+        except OSError:
+            return False
+
+    def entries(self) -> list[dict[str, str]]:
+        """Name, engine and description of each, for the list on the page."""
+        entries = [one._asdict() for one in library.list_scenarios()]
+        for name, path in self.files().items():
+            entry = self._entry(name, path)
+            if entry is not None:
+                entries.append(entry)
+        return entries
+
+    @staticmethod
+    def _entry(name: str, path: Path) -> dict[str, str] | None:
+        """None for what is a YAML file and no scenario."""
+        try:
+            document = read(path)
+        except BotzError as error:
+            return {"name": name, "engine": "", "description": f"cannot be read: {error}"}
+        if not isinstance(document.value, dict) or not {"robots", "extends"} & set(document.value):
+            return None
+
+        def text(key: str) -> str:
+            node = document.get(key)
+            return " ".join(node.value.split()) if node is not None and isinstance(node.value, str) else ""
+
+        return {"name": name, "engine": text("engine"), "description": text("description")}
+
+    def load(self, name: str) -> LoadedScenario:
+        """A scenario by its name in the list."""
+        path = library.path_of("scenario", name) or self.files().get(name)
+        if path is None:
+            raise InputError(f"no scenario {name!r} here{closest(name, library.names('scenario'))}")
+        return load(path)

@@ -1,0 +1,88 @@
+"""One export of a recording, in a process of its own: drawing and encoding take all of a core, for minutes perhaps.
+
+Orders come as one JSON line on standard input, answers leave as JSON lines on standard output. When standard input
+closes, nobody wants the result any more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from botz.errors import BotzError
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    orders = json.loads(sys.stdin.readline())
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+    def tell(message: dict[str, Any]) -> None:
+        with suppress(OSError):
+            print(json.dumps(message), file=answers, flush=True)
+
+    try:
+        if orders["format"] == "glb":
+            write_animation(orders)
+        else:
+            write_video(orders, lambda done, of: tell({"event": "progress", "progress": done / max(1, of)}))
+        tell({"event": "finished"})
+    except (BotzError, OSError) as error:
+        tell({"event": "failed", "reason": str(error)})
+    os._exit(0)
+
+
+def end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+def write_video(orders: dict[str, Any], progress: Any) -> None:
+    from botz.view.video import render_video
+
+    camera = dict(orders["camera"] or {"name": "chase"})
+    target = camera.pop("robot", None)
+    render_video(
+        orders["recording"],
+        orders["out"],
+        camera=camera if "eye" in camera else str(camera.get("name", "chase")),
+        target=target,
+        size=(orders["size"][0], orders["size"][1]),
+        fps=orders["fps"],
+        start=orders["from"],
+        end=orders["to"],
+        progress=progress,
+    )
+
+
+def write_animation(orders: dict[str, Any]) -> None:
+    from botz.record.reader import read
+    from botz.scenario.load import load_data
+    from botz.scene.glb import write_animated_glb
+    from botz.scene.scenes import scene_of
+    from botz.view.sampling import Samples
+
+    recording = read(orders["recording"])
+    scene = scene_of(load_data(recording.scenario, str(recording.path)).spec)
+    samples = Samples(recording, scene.channels())
+    first = float(recording.time()[0]) if recording.time().size else 0.0
+    begin = max(orders["from"], first)
+    end = recording.duration if orders["to"] is None else min(orders["to"], recording.duration)
+    if end < begin:
+        raise BotzError(f"nothing was recorded from {begin:g} s to {end:g} s")
+    times = np.linspace(begin, end, max(2, round((end - begin) * orders["fps"]) + 1)) if end > begin else [begin]
+    values = {
+        name: np.array([np.ravel(samples.value(name, float(time))) for time in times])
+        for name in scene.channels()
+        if name in samples
+    }
+    Path(orders["out"]).write_bytes(write_animated_glb(scene, times, values))

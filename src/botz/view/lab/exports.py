@@ -1,0 +1,157 @@
+"""Exports that pages have asked for: jobs, one at a time, each in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import sys
+import tempfile
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from botz.errors import InputError, Problem
+from botz.run.child import how_it_ended
+from botz.view.lab.children import Spawner
+from botz.view.lab.recordings import Recordings
+
+EXPORT = "from botz.view.lab.export_process import main; main()"
+MOST_WAITING = 8
+MOST_KEPT = 16
+"""Jobs, with their files, that are kept; the oldest go."""
+TYPES = {"mp4": "video/mp4", "webm": "video/webm", "gif": "image/gif", "glb": "model/gltf-binary"}
+
+Number = Annotated[float, Field(ge=-1e6, le=1e6)]
+
+
+class Camera(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+    name: Annotated[str, Field(max_length=100)] | None = None
+    robot: Annotated[str, Field(max_length=100)] | None = None
+    eye: Annotated[list[Number], Field(min_length=3, max_length=3)] | None = None
+    target: Annotated[list[Number], Field(min_length=3, max_length=3)] | None = None
+    vertical_view: Annotated[float, Field(gt=0.01, lt=3.0)] | None = None
+
+
+class Wanted(BaseModel):
+    """What the page asks for."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+    format: Literal["mp4", "webm", "gif", "glb"]
+    camera: Camera | None = None
+    size: Annotated[list[Annotated[int, Field(ge=16, le=3840)]], Field(min_length=2, max_length=2)] = [1280, 720]
+    fps: float = Field(default=30.0, ge=1.0, le=120.0)
+    start: float = Field(default=0.0, ge=0.0, alias="from")
+    end: float | None = Field(default=None, ge=0.0, alias="to")
+
+
+@dataclass
+class Job:
+    id: str
+    recording: str
+    wanted: Wanted
+    source: Path
+    path: Path
+    status: Literal["waiting", "running", "done", "failed"] = "waiting"
+    progress: float = 0.0
+    error: str | None = None
+
+    @property
+    def file_name(self) -> str:
+        """What a browser calls it: letters that any disk takes."""
+        return re.sub(r"[^A-Za-z0-9._-]+", "-", self.recording)[:100] + "." + self.wanted.format
+
+    def described(self) -> dict[str, Any]:
+        return {"job": self.id, "status": self.status, "progress": self.progress, "error": self.error}
+
+
+class Exports:
+    def __init__(self, recordings: Recordings, spawner: Spawner):
+        self._recordings, self._spawner = recordings, spawner
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._turn = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def ask(self, recording: str, body: Any) -> Job:
+        try:
+            wanted = Wanted.model_validate(body)
+        except ValidationError as error:
+            problems = [
+                Problem(str(one["msg"])[:200], key=".".join(str(part) for part in one["loc"])[:80])
+                for one in error.errors(include_url=False, include_input=False)
+            ]
+            raise InputError(problems) from None
+        source = self._recordings.path_of(recording)
+        if sum(job.status in ("waiting", "running") for job in self._jobs.values()) >= MOST_WAITING:
+            raise InputError(f"{MOST_WAITING} exports are waiting already; try again later")
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="botz-lab-", ignore_cleanup_errors=True)
+        key = secrets.token_hex(8)
+        job = Job(key, recording, wanted, source, Path(self._folder.name) / f"{key}.{wanted.format}")
+        self._jobs[key] = job
+        self._forget_old()
+        task = asyncio.create_task(self._work(job))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return job
+
+    def job(self, key: str) -> Job:
+        if key not in self._jobs:
+            raise InputError(f"no export {key[:100]!r}")
+        return self._jobs[key]
+
+    def _forget_old(self) -> None:
+        ended = [job for job in self._jobs.values() if job.status in ("done", "failed")]
+        for job in ended[: max(0, len(self._jobs) - MOST_KEPT)]:
+            del self._jobs[job.id]
+            job.path.unlink(missing_ok=True)
+
+    async def _work(self, job: Job) -> None:
+        async with self._turn:
+            job.status = "running"
+            try:
+                await self._carry_out(job)
+            except asyncio.CancelledError:
+                job.status, job.error = "failed", "the lab has ended"
+                raise
+            except Exception as error:  # whatever went wrong, the page is told and the next one has its turn
+                job.status, job.error = "failed", f"{type(error).__name__}: {error}"
+
+    async def _carry_out(self, job: Job) -> None:
+        wanted = job.wanted
+        orders = {
+            "recording": str(job.source),
+            "out": str(job.path),
+            "format": wanted.format,
+            "camera": wanted.camera.model_dump(exclude_none=True) if wanted.camera else None,
+            "size": wanted.size,
+            "fps": wanted.fps,
+            "from": wanted.start,
+            "to": wanted.end,
+            "path": sys.path,
+        }
+        async with self._spawner.child(EXPORT, orders) as child:
+            async for message in child.messages():
+                match message["event"]:
+                    case "progress":
+                        job.progress = float(message["progress"])
+                    case "failed":
+                        job.status, job.error = "failed", str(message["reason"])
+                    case "finished":
+                        job.status, job.progress = "done", 1.0
+        if job.status == "running":
+            job.status, job.error = "failed", f"the exporting process ended early ({how_it_ended(child.code)})"
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._folder is not None:
+            self._folder.cleanup()

@@ -1,0 +1,241 @@
+"""A scenario's main parameters as a form, made from its schema, and from a filled-in form to changes of a scenario.
+
+The page may change what is in the form and nothing else: no files, no names of code.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import annotated_types
+from pydantic import BaseModel
+
+from botz.errors import InputError, Problem
+from botz.scenario.load import LoadedScenario
+from botz.scenario.names import closest
+from botz.scenario.terrain import GridTerrain
+from botz.scenario.units import POSE_KEYS, SPACE_POSE_KEYS, Quantity
+
+MOST_FIELDS = 160
+MOST_ROBOTS = 8
+"""Robots, and controllers, of a scenario that are in the form; a crowd is not set by hand."""
+LONGEST_LIST = 8
+ROBOT_KEYS = ("pose", "position", "attitude", "velocity", "angular_velocity", "start", "team")
+LEFT_OUT = {"type", "robot", "rate", "file", "memory", "seed", "texture", "x", "y", "resolution", "outside", "contact"}
+LEFT_OUT |= {"earth", "parameters"}
+"""Keys inside controllers and worlds that are no main parameters."""
+SPEED_KEY = "time.realtime"
+TERRAIN_KEY = "world.terrain.type"
+TERRAINS: dict[str, dict[str, Any]] = {
+    "flat": {},
+    "plane": {"slope": 0.15},
+    "ramp": {"angle": 0.2, "blend": 0.3},
+    "step": {},
+    "bumps": {},
+    "half-pipe": {"radius": 1.5},
+    "rough": {"iso_class": "D"},
+}
+"""Grounds to choose from, with what each needs beside its defaults."""
+PARTS = {3: POSE_KEYS, 6: SPACE_POSE_KEYS}
+AXES = ("x", "y", "z")
+TURNS = ("roll", "pitch", "yaw")
+
+Kind = Literal["number", "integer", "boolean", "choice", "text"]
+
+
+@dataclass(frozen=True)
+class FormField:
+    key: str
+    label: str
+    unit: str
+    kind: Kind
+    value: Any
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: list[str | int | float] | None = None
+    help: str = ""
+
+
+def form_of(loaded: LoadedScenario) -> dict[str, Any]:
+    spec: Any = loaded.spec
+    return {
+        "name": loaded.name,
+        "engine": loaded.engine,
+        "description": spec.description,
+        "fields": [asdict(one) for one in fields_of(spec)],
+    }
+
+
+def fields_of(spec: Any) -> list[FormField]:
+    found = list(_fields(spec))
+    return found[:MOST_FIELDS]
+
+
+def _fields(spec: Any) -> Iterator[FormField]:
+    yield from _of_model(spec.time, "time", only=("duration",))
+    speed = "Factor of real time; 0 for as fast as possible."
+    yield FormField(SPEED_KEY, "speed", "", "number", spec.time.factor or 1.0, 0.0, 1000.0, help=speed)
+    yield from _of_model(spec, "", only=("seed",), left_out=())
+    world = getattr(spec, "world", None)
+    terrain = getattr(world, "terrain", None)
+    if terrain is not None:
+        choices: list[str | int | float] = list(dict.fromkeys([terrain.type, *TERRAINS]))
+        yield FormField(TERRAIN_KEY, "terrain", "", "choice", terrain.type, choices=choices, help="The ground.")
+    for name, robot in list(spec.robots.items())[:MOST_ROBOTS]:
+        yield from _of_model(robot, f"robots.{name}", only=ROBOT_KEYS, depth=1)
+    for name, controller in list(spec.controllers.items())[:MOST_ROBOTS]:
+        yield from _of_model(controller, f"controllers.{name}", depth=1)
+    if world is not None:
+        yield from _of_model(world, "world", depth=2)
+    if hasattr(spec, "match"):
+        yield from _of_model(spec.match, "match")
+
+
+def _of_model(
+    model: BaseModel, path: str, *, only: tuple[str, ...] = (), left_out: Any = LEFT_OUT, depth: int = 0
+) -> Iterator[FormField]:
+    for name, info in type(model).model_fields.items():
+        if name in left_out or (only and name not in only):
+            continue
+        annotation = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
+        yield from _of_value(getattr(model, name), annotation, f"{path}.{name}".lstrip("."), info.description, depth)
+
+
+def _of_value(value: Any, annotation: Any, key: str, text: str | None, depth: int) -> Iterator[FormField]:
+    about = Facts.of(annotation)
+    label = label_of(key)
+    help_ = " ".join((text or "").split())
+    if isinstance(value, BaseModel):
+        if depth > 0:
+            yield from _of_model(value, key, depth=depth - 1)
+    elif about.choices and value in about.choices:
+        yield FormField(key, label, "", "choice", value, choices=about.choices, help=help_)
+    elif isinstance(value, bool):
+        yield FormField(key, label, "", "boolean", value, help=help_)
+    elif isinstance(value, int | float):
+        kind: Kind = "integer" if about.whole else "number"
+        yield FormField(key, label, about.unit, kind, value, about.minimum, about.maximum, help=help_)
+    elif isinstance(value, list | tuple) and 0 < len(value) <= LONGEST_LIST and all(_is_number(one) for one in value):
+        names = part_names(key, len(value))
+        for index, one in enumerate(value):
+            part = about.parts[min(index, len(about.parts) - 1)] if about.parts else about
+            own = f"{label} {names[index]}"
+            yield FormField(f"{key}.{index}", own, part.unit, "number", one, part.minimum, part.maximum, help=help_)
+
+    elif isinstance(value, dict) and len(value) <= LONGEST_LIST:  # commands, or joints, by name
+        for name, one in value.items():
+            if "." not in name and not isinstance(one, BaseModel):
+                yield from _of_value(one, None, f"{key}.{name}", text, 0)
+
+
+def label_of(key: str) -> str:
+    """What a key says inside its robot, its controller or the world."""
+    parts = key.split(".")
+    below = parts[2:] if parts[0] in ("robots", "controllers") else parts[1:]
+    return " ".join(below or parts).replace("_", " ")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def part_names(key: str, count: int) -> tuple[str, ...]:
+    last = key.rsplit(".", 1)[-1]
+    if last == "attitude" and count == 3:
+        return TURNS
+    if last in ("pose", "goal") and count in PARTS:
+        return PARTS[count]
+    return AXES[:count] if count <= 3 else tuple(str(number) for number in range(1, count + 1))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What an annotation says of a value."""
+
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    whole: bool = False
+    choices: list[str | int | float] | None = None
+    parts: tuple[Facts, ...] = ()
+    """Of a list's or tuple's entries."""
+
+    @classmethod
+    def of(cls, annotation: Any) -> Facts:
+        origin = get_origin(annotation)
+        if origin is Annotated:
+            inner, *notes = get_args(annotation)
+            return _noted(cls.of(inner), notes)
+        if origin in (Union, types.UnionType):
+            found = [cls.of(one) for one in get_args(annotation) if one is not type(None)]
+            return next((one for one in found if one != cls()), cls())
+        if origin is Literal:
+            return cls(choices=list(get_args(annotation)))
+        if origin in (list, tuple):
+            return cls(parts=tuple(cls.of(one) for one in get_args(annotation) if one is not Ellipsis))
+        return cls(whole=annotation is int)
+
+
+def _noted(facts: Facts, notes: list[Any]) -> Facts:
+    unit, low, high = facts.unit, facts.minimum, facts.maximum
+    for note in notes:
+        match note:
+            case Quantity(unit=str() as found):
+                unit = found
+            case annotated_types.Ge(ge=bound) | annotated_types.Gt(gt=bound):
+                low = float(bound)  # type: ignore[arg-type]
+            case annotated_types.Le(le=bound) | annotated_types.Lt(lt=bound):
+                high = float(bound) if bound < 2**53 else None  # type: ignore[operator,arg-type]
+    if facts.parts:
+        return facts
+    return Facts(unit, low, high, facts.whole, facts.choices)
+
+
+def changes_of(loaded: LoadedScenario, filled: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes of a scenario that a filled-in form means; InputError for a key that the form does not have. What is
+    as it was is left out."""
+    fields = {one.key: one for one in fields_of(loaded.spec)}
+    problems: list[Problem] = []
+    changes: dict[str, Any] = {}
+    for key, value in filled.items():
+        field = fields.get(key)
+        if field is None:
+            problems.append(Problem(f"is not in this scenario's form{closest(key, fields)}", key=key[:100]))
+        elif not _fits(field, value):
+            problems.append(Problem(f"needs a {field.kind}, not {str(value)[:60]!r}", key=key))
+        elif value != field.value:
+            changes[key] = value
+    if problems:
+        raise InputError(problems)
+    changes.pop(SPEED_KEY, None)  # that of the start message holds
+    if TERRAIN_KEY in changes:
+        # Another ground has other keys: those of the one before go, its extent stays.
+        for key in [one for one in changes if one.startswith("world.terrain.") and one != TERRAIN_KEY]:
+            del changes[key]
+        changes["world.terrain"] = _ground(loaded, str(changes.pop(TERRAIN_KEY)))
+    return changes
+
+
+def _ground(loaded: LoadedScenario, kind: str) -> dict[str, Any]:
+    present: Any = getattr(loaded.spec, "world").terrain  # noqa: B009 (only some families have it)
+    ground = {"type": kind, "x": list(present.x), "y": list(present.y), "outside": present.outside, **TERRAINS[kind]}
+    if isinstance(present, GridTerrain):
+        ground["resolution"] = present.resolution
+    return ground
+
+
+def _fits(field: FormField, value: Any) -> bool:
+    match field.kind:
+        case "number":
+            return _is_number(value)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+        case "choice":
+            return value in (field.choices or ())
+        case "text":
+            return isinstance(value, str)

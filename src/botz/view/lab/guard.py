@@ -1,0 +1,232 @@
+"""Who may talk to the lab: Host, Origin and token of every request, and what is told about those turned away.
+
+Any web page that a user visits can reach ws://127.0.0.1. So on loopback too a request must name this server as its host
+(a name that an attacker's name server points here is refused), and whatever acts must come from the lab's own page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import logging
+import socket
+import time
+from collections.abc import Iterable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+logger = logging.getLogger("botz.lab")
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+WRONG_TOKEN_SECONDS = 1.0
+"""Wrong tokens are answered one after the other, each after this long [s]: nobody guesses one that way."""
+MOST_WAITING = 16
+"""Wrong tokens that wait for their answer; more are turned away without one."""
+TOLD_OF_EACH = 5
+"""Refusals of a kind that are told singly in TOLD_SECONDS; the rest are counted."""
+TOLD_SECONDS = 10.0
+OPEN_PATHS = ("/", "/assets/", "/favicon.ico", "/api/health")
+"""What needs no token: the page itself, which then asks for it."""
+
+POLICY = "; ".join(
+    [
+        "default-src 'self'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self' data: blob:",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
+
+
+@dataclass
+class RefusalLog:
+    """Tells what was refused, and does not let a flood of it fill the log."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    """All that was refused, by kind."""
+    _recent: dict[str, tuple[float, int]] = field(default_factory=dict)
+
+    def note(self, kind: str, text: str) -> None:
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        now = time.monotonic()
+        since, told = self._recent.get(kind, (now, 0))
+        if now - since > TOLD_SECONDS:
+            if told > TOLD_OF_EACH:
+                logger.warning("botz: lab: refused: %s, %d more times", kind, told - TOLD_OF_EACH)
+            since, told = now, 0
+        self._recent[kind] = (since, told + 1)
+        if told < TOLD_OF_EACH:
+            logger.warning("botz: lab: refused: %s (%s)", kind, printable(text))
+
+
+def printable(text: str) -> str:
+    """What a stranger has sent, safe to show on a terminal."""
+    shown = "".join(letter if letter.isprintable() else "?" for letter in text[:120])
+    return shown + ("…" if len(text) > 120 else "")
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """The rules for one server."""
+
+    def __init__(self, host: str, port: int, token: str | None = None):
+        self.host, self.port, self.token = host.lower(), port, token
+        self.refusals = RefusalLog()
+        self._anywhere = host in ("0.0.0.0", "::", "")
+        self._names = {*LOOPBACK, self.host}
+        if self._anywhere:
+            self._names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    def knows_host(self, header: str) -> bool:
+        """A Host header that means this server: name or address, and port."""
+        try:
+            parts = urlsplit(f"//{header}")
+            host, port = (parts.hostname or "").lower(), parts.port
+        except ValueError:
+            return False
+        if parts.netloc != header or "@" in header or (port or 80) != self.port:
+            return False
+        # Bound to all addresses it is reached by any of them; by a name only where it is the machine's own.
+        return host in self._names or (self._anywhere and is_address(host))
+
+    def knows_origin(self, origin: str, host: str) -> bool:
+        """The page that asks was served by this server, under the name that it now uses."""
+        return origin == f"http://{host}"
+
+    def refusal(self, scope: Scope) -> tuple[int, str, str] | None:
+        """Status, kind and detail, of a request that may not come in; the token aside."""
+        headers = Fields(scope["headers"])
+        hosts = headers.all("host")
+        if len(hosts) != 1 or not self.knows_host(hosts[0]):
+            return 421, "wrong Host", ", ".join(hosts) or "none"
+        acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
+        origins = headers.all("origin")
+        if (acts or origins) and not (len(origins) == 1 and self.knows_origin(origins[0], hosts[0])):
+            return 403, "wrong Origin", ", ".join(origins) or "none"
+        site = headers.all("sec-fetch-site")
+        if scope["path"].startswith("/api/") and site and site[0] not in ("same-origin", "none"):
+            return 403, "request of another site", site[0]
+        return None
+
+    def token_fits(self, token: str | None) -> bool:
+        if self.token is None:
+            return True
+        return token is not None and hmac.compare_digest(token.encode(), self.token.encode())
+
+    async def wrong_token(self, whose: str) -> None:
+        """Told, and slowed: returns when the answer may be given."""
+        self.refusals.note("wrong token", whose)
+        if self._waiting >= MOST_WAITING:
+            return
+        self._waiting += 1
+        try:
+            async with self._turn:
+                await asyncio.sleep(WRONG_TOKEN_SECONDS)
+        finally:
+            self._waiting -= 1
+
+
+class Fields:
+    """Headers of a request, text by name."""
+
+    def __init__(self, headers: Iterable[tuple[bytes, bytes]]):
+        self._pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers]
+
+    def all(self, name: str) -> list[str]:
+        return [value for key, value in self._pairs if key == name]
+
+
+def given_token(scope: Scope) -> str | None:
+    """By header (`Authorization: Bearer …`), or in the address, for what a browser downloads by itself."""
+    for value in Fields(scope["headers"]).all("authorization"):
+        scheme, _, token = value.partition(" ")
+        if scheme.lower() == "bearer":
+            return token.strip()
+    found = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+    return found[0] if len(found) == 1 else None
+
+
+class Guarded:
+    """The application behind its guard."""
+
+    def __init__(self, app: ASGIApp, guard: Guard):
+        self.app, self.guard = app, guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        refused = self.guard.refusal(scope)
+        if refused is not None:
+            status, kind, detail = refused
+            self.guard.refusals.note(kind, f"{detail}, from {client_of(scope)}")
+            await turn_away(scope, send, status, kind)
+            return
+        if scope["type"] == "http" and not is_open(scope["path"]) and not self.guard.token_fits(given_token(scope)):
+            await self.guard.wrong_token(client_of(scope))
+            await turn_away(scope, send, 401, "wrong token")
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *HEADERS]
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+def is_open(path: str) -> bool:
+    return path in OPEN_PATHS or path.startswith("/assets/")
+
+
+def client_of(scope: MutableMapping[str, Any]) -> str:
+    client = scope.get("client")
+    return f"{client[0]}:{client[1]}" if client else "unknown"
+
+
+async def turn_away(scope: Scope, send: Send, status: int, text: str) -> None:
+    start, body = "http.response.start", "http.response.body"
+    if scope["type"] == "websocket":
+        if "websocket.http.response" not in scope.get("extensions", {}):
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        start, body = f"websocket.{start}", f"websocket.{body}"
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close"), *HEADERS]
+    await send({"type": start, "status": status, "headers": headers})
+    await send({"type": body, "body": text.encode() + b"\n"})

@@ -1,0 +1,62 @@
+"""What an arm could do instead: other joint positions with the same pose of the tool, and the points it can reach."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from botz.engines.serial_arm import SerialArm
+from botz.errors import InputError, Problem
+from botz.scenario.arm import ArmScenario
+from botz.scenario.names import closest
+
+MOST_SOLUTIONS = 16
+SAME = 1e-3
+"""Joint positions nearer than this in every joint are the same one [rad, m]."""
+POINTS = 6000
+MOST_ARMS = 8
+"""Arms that are kept ready."""
+
+
+class Arms:
+    """Arms of scenarios, made when they are asked for. An arm works in arrays of its own, so one caller at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: OrderedDict[tuple[str, str], SerialArm] = OrderedDict()
+
+    def _arm(self, owner: str, spec: Any, robot: str) -> SerialArm:
+        if not isinstance(spec, ArmScenario):
+            raise InputError(Problem("is no arm whose inverse kinematics are known", key=robot))
+        if robot not in spec.robots:
+            raise InputError(Problem(f"no robot {robot!r}{closest(robot, spec.robots)}"))
+        key = (owner, robot)
+        if key not in self._made:
+            self._made[key] = SerialArm(spec.robots[robot])
+            while len(self._made) > MOST_ARMS:
+                self._made.popitem(last=False)
+        self._made.move_to_end(key)
+        return self._made[key]
+
+    def solutions(self, owner: str, spec: Any, robot: str, joints: Any) -> list[list[float]]:
+        """Other joint positions that hold the tool where `joints` hold it, the nearest first."""
+        with self._lock:
+            arm = self._arm(owner, spec, robot)
+            present = np.asarray(joints, dtype=float)
+            if present.shape != (arm.n,) or not np.isfinite(present).all():
+                raise InputError(Problem(f"needs {arm.n} finite joint variables", key=robot))
+            found = np.atleast_2d(np.asarray(arm.inverse(arm.forward(present), present=present).joints, dtype=float))
+            others = [q for q in found if q.shape == present.shape and np.abs(q - present).max() > SAME]
+            return [[float(value) for value in q] for q in others[:MOST_SOLUTIONS]]
+
+    def workspace(self, owner: str, spec: Any, robot: str) -> bytes:
+        """Points that the tool reaches, float32 (n, 3) in the world, drawn evenly over the joints' ranges."""
+        with self._lock:
+            arm = self._arm(owner, spec, robot)
+            lower = np.where(np.isfinite(arm.lower), arm.lower, -np.pi)
+            upper = np.where(np.isfinite(arm.upper), arm.upper, np.pi)
+            drawn = np.random.default_rng(0).uniform(lower, upper, (POINTS, arm.n))
+            return arm.forward(drawn)[:, :3, 3].astype("<f4").tobytes()

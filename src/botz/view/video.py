@@ -1,0 +1,142 @@
+"""A recording as a film or a picture, without a browser and without a window."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from botz.errors import BotzError, InputError, Problem
+from botz.record.reader import read
+from botz.run.child import child_process, how_it_ended
+from botz.scenario.load import load_data
+from botz.view.encoding import check_format
+
+DRAWING = "from botz.view.video_process import main; main()"
+LARGEST_SIDE = 7680
+MOST_FRAMES = 200_000
+NO_GRAPHICS = """no graphics to draw images with ({tried})
+  Debian, Ubuntu:  sudo apt install libegl1 libgl1-mesa-dri      (or: libosmesa6)
+  Fedora:          sudo dnf install mesa-libEGL mesa-dri-drivers"""
+
+
+def render_video(
+    recording: str | Path,
+    out: str | Path,
+    *,
+    camera: Mapping[str, Any] | str = "chase",
+    target: str | None = None,
+    size: tuple[int, int] = (1280, 720),
+    fps: float = 30.0,
+    speed: float = 1.0,
+    start: float = 0.0,
+    end: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Draw a recording into `out` (.mp4, .webm, .gif, or .png for the picture at `start`).
+
+    `camera` is a name (orbit, chase, board, above, fixed, follow, or one of the scene's own) or a mapping with `eye`,
+    `target` and perhaps `vertical_view`; `target` is the robot it looks after. `speed` is that of the film: 2 shows
+    two seconds in one.
+    """
+    out = Path(out)
+    check_format(out)
+    rec = read(recording)
+    times = times_of(rec.duration, float(rec.steps()[0]) * rec.step_ns * 1e-9 if len(rec.steps()) else 0.0,
+                     fps, speed, start, end, picture=out.suffix.lower() == ".png")  # fmt: skip
+    check_size(size, even=out.suffix.lower() in (".mp4", ".webm"))
+    view = {"name": camera} if isinstance(camera, str) else dict(camera)
+    if target is not None:
+        view["target_robot"] = target
+    check_camera(rec.scenario, str(rec.path), view)
+    orders = {
+        "recording": str(rec.path.resolve()),
+        "out": str(out.absolute()),
+        "camera": view,
+        "size": list(size),
+        "fps": fps,
+        "times": times,
+    }
+    tried: list[str] = []
+    for library in graphics_libraries():
+        reason = draw_with(library, orders, progress)
+        if not reason:
+            return out
+        tried.append(f"{library or 'the system’s'}: {reason}")
+    raise BotzError(NO_GRAPHICS.format(tried="; ".join(tried)))
+
+
+def graphics_libraries() -> list[str]:
+    """What to try, in this order; empty for the system's own."""
+    chosen = os.environ.get("MUJOCO_GL")
+    if chosen:
+        return [chosen]
+    return ["egl", "osmesa"] if sys.platform == "linux" else [""]
+
+
+def draw_with(library: str, orders: Mapping[str, Any], progress: Callable[[int, int], None] | None) -> str:
+    """Draw in a process of its own; returns why its graphics cannot be used, or nothing when the work is done."""
+    total, begun = len(orders["times"]), False
+    with child_process(DRAWING, {**orders, "gl": library}) as (child, answers):
+        while True:
+            ended = child.poll() is not None
+            for message in answers(ended):
+                match message["event"]:
+                    case "graphics":
+                        begun = True
+                    case "progress":
+                        if progress is not None:
+                            progress(int(message["frame"]), total)
+                    case "no graphics":
+                        return str(message["reason"])
+                    case "failed" if "problems" in message:
+                        raise InputError([Problem(text, key=key) for text, key in message["problems"]])
+                    case "failed":
+                        raise BotzError(f"cannot draw {orders['recording']}: {message['reason']}")
+                    case "finished":
+                        return ""
+            if ended:
+                if begun:
+                    raise BotzError(f"drawing ended unexpectedly ({how_it_ended(child.returncode)})")
+                return how_it_ended(child.returncode)
+            time.sleep(0.02)
+
+
+def times_of(
+    duration: float, first: float, fps: float, speed: float, start: float, end: float | None, *, picture: bool
+) -> list[float]:
+    """The moments of the frames [s]."""
+    if not 0.1 <= fps <= 240.0:
+        raise InputError(Problem(f"{fps:g} frames a second; between 0.1 and 240", key="--fps"))
+    if not 1e-3 <= speed <= 1e4:
+        raise InputError(Problem(f"a speed of {speed:g}; between 0.001 and 10000", key="--speed"))
+    start = max(start, first)
+    if start > duration:
+        raise InputError(Problem(f"{start:g} s is after the end of the recording, {duration:g} s", key="--start"))
+    last = duration if end is None else min(end, duration)
+    if last < start:
+        raise InputError(Problem(f"{last:g} s is before the start, {start:g} s", key="--end"))
+    if picture:
+        return [start]
+    count = int((last - start) * fps / speed + 1e-9) + 1
+    if count > MOST_FRAMES:
+        raise InputError(Problem(f"{count} frames, at most {MOST_FRAMES}; take a higher --speed", key="--fps"))
+    return [start + k * speed / fps for k in range(count)]
+
+
+def check_size(size: tuple[int, int], *, even: bool) -> None:
+    if not all(16 <= side <= LARGEST_SIDE for side in size):
+        raise InputError(Problem(f"{size[0]}x{size[1]}: sides between 16 and {LARGEST_SIDE}", key="--size"))
+    if even and any(side % 2 for side in size):
+        raise InputError(Problem(f"{size[0]}x{size[1]}: films need even sides", key="--size"))
+
+
+def check_camera(scenario: Mapping[str, Any], name: str, view: Mapping[str, Any]) -> None:
+    """Mistakes show before a process is started."""
+    from botz.scene.scenes import scene_of
+    from botz.view.cameras import CameraPath
+
+    CameraPath(scene_of(load_data(scenario, name).spec), view.get("name", "chase"), view.get("target_robot"))

@@ -1,0 +1,378 @@
+"""The lab's server by what pages see of it: a real one on loopback, real runs in processes of their own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from lab_rig import ROBOT, SCENARIO, Page, RunningLab, lab_at
+
+import botz
+import botz.scenario.library
+
+LONG = {"time.duration": 1e6}
+POSE, TWIST = f"{ROBOT}/pose", f"{ROBOT}/twist"
+
+
+@pytest.fixture(scope="module")
+def driver(lab: RunningLab) -> Iterator[Page]:
+    """A page that drives a run which lasts as long as the tests of this file."""
+    page = Page(lab, name="driver")
+    run = page.start(set=LONG, factor=1.0)
+    assert run["status"] == "running", run["error"]
+    page.key = run["id"]  # type: ignore[attr-defined]
+    yield page
+    page.stop(run["id"])
+    page.close()
+
+
+@pytest.fixture
+def driven(driver: Page) -> tuple[Page, str]:
+    """The same, with the run going on and the page in its seat, and watched."""
+    key: str = driver.key  # type: ignore[attr-defined]
+    while driver.hear() is not None:
+        pass
+    driver.say(t="seat", run=key, action="take")
+    driver.say(t="pause", run=key, on=False)
+    driver.say(t="speed", run=key, factor=1.0)
+    driver.say(t="watch", run=key, channels=[POSE, TWIST], rate=60)
+    driver.wait_for(lambda m: m["t"] == "watching")
+    driver.run(key, lambda run: run["driver"] == driver.viewer and run["status"] == "running" and run["factor"] == 1.0)
+    return driver, key
+
+
+# --- what is there ---------------------------------------------------------------------------------------------
+
+
+def test_scenarios_of_the_library_and_under_the_root_are_listed(lab: RunningLab):
+    found = {one["name"]: one for one in lab.json("/api/scenarios")}
+    assert found[SCENARIO]["engine"] == "kinematics" and found[SCENARIO]["description"]
+    assert set(botz.scenario.library.names("scenario")) < set(found)
+    assert {"below/small.yaml", "fails.yaml"} == set(found) - set(botz.scenario.library.names("scenario"))
+
+
+def test_a_form_holds_the_main_parameters_with_their_units_and_bounds(lab: RunningLab):
+    form = lab.json(f"/api/form?scenario={SCENARIO}")
+    assert (form["name"], form["engine"]) == (SCENARIO, "kinematics")
+    fields = {one["key"]: one for one in form["fields"]}
+    spec: Any = botz.load(SCENARIO).spec
+    duration = fields["time.duration"]
+    assert duration["value"] == spec.time.duration and duration["unit"] == "s" and duration["kind"] == "number"
+    assert duration["minimum"] == 0.0 and duration["help"]
+    assert fields["seed"]["kind"] == "integer"
+    pose = [fields[f"robots.{ROBOT}.pose.{k}"] for k in range(3)]
+    assert [one["value"] for one in pose] == list(spec.robots[ROBOT].pose)
+    assert [one["unit"] for one in pose] == ["m", "m", "rad"]
+
+
+@pytest.mark.parametrize("name", ["vivi-rough", "soccer", "titan4-pick", "lophorina-waypoints", "below/small.yaml"])
+def test_a_form_that_is_sent_back_as_it_is_changes_nothing(lab: RunningLab, name: str):
+    from botz.view.lab.forms import changes_of
+
+    form = lab.json(f"/api/form?scenario={name}")
+    filled = {one["key"]: one["value"] for one in form["fields"]}
+    assert len(filled) > 5
+    assert changes_of(lab.server.lab.catalogue.load(name), filled) == {}
+
+
+def test_every_ground_of_the_form_can_be_chosen(lab: RunningLab):
+    from botz.run import with_changes
+    from botz.view.lab.forms import changes_of
+
+    loaded = lab.server.lab.catalogue.load("vivi-rough")
+    (ground,) = [
+        one for one in lab.json("/api/form?scenario=vivi-rough")["fields"] if one["key"].endswith("terrain.type")
+    ]
+    assert "half-pipe" in ground["choices"]
+    for kind in ground["choices"]:
+        changed: Any = with_changes(loaded, changes_of(loaded, {ground["key"]: kind})).spec
+        assert changed.world.terrain.type == kind
+        assert list(changed.world.terrain.x) == [-6.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"controllers.circle.type": "/tmp/evil.py:Evil"},
+        {"record.rate": 10},
+        {"extends": "x"},
+        {"time.duration": "long"},
+        {"seed": 0.5},
+        {"time.duration": -1},
+    ],
+)
+def test_what_is_not_in_the_form_or_does_not_fit_is_not_set(page: Page, wrong: dict[str, Any]):
+    page.say(t="start", scenario=SCENARIO, set=wrong)
+    assert next(iter(wrong)) in page.error()
+
+
+# --- a run -----------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_described_and_its_frames_hold_what_was_asked_for(driven: tuple[Page, str]):
+    page, key = driven
+    run = page.run(key, lambda run: True)
+    assert (run["scenario"], run["engine"], run["driver"], run["set"]) == (SCENARIO, "kinematics", page.viewer, LONG)
+    assert [c[0] for c in run["channels"] if c[0] in (POSE, TWIST)] == [POSE, TWIST]
+    assert run["robots"][0]["hands"] == "planar" and run["robots"][0]["axes"] == ["forward", "turn"]
+    first, later = page.frame(), page.frame()
+    assert first["v"].shape == (6,) and later["s"] > first["s"] and later["x"] > first["x"]
+    # The radius of the circle is speed by yaw rate: where it is follows from how it is turned.
+    radius = first["v"][3] / first["v"][5]
+    assert first["v"][1] == pytest.approx(-radius * np.cos(first["v"][2]), abs=1e-4)
+
+
+def test_a_paused_run_stands_and_takes_single_steps(driven: tuple[Page, str]):
+    page, key = driven
+    page.say(t="pause", run=key, on=True)
+    page.run(key, lambda run: run["status"] == "paused")
+    time.sleep(0.1)
+    while page.hear() is not None:
+        pass
+    here = page.frame()["s"]
+    page.say(t="step", run=key, n=1)
+    assert page.frame(lambda frame: frame["s"] != here)["s"] == here + 1
+    page.say(t="step", run=key, n=20)
+    assert page.frame(lambda frame: frame["s"] >= here + 21)["s"] == here + 21
+    page.say(t="pause", run=key, on=False)
+    page.frame(lambda frame: frame["s"] > here + 100)
+
+
+def test_a_run_goes_slower_and_faster(driven: tuple[Page, str]):
+    page, key = driven
+
+    def speed(factor: float) -> float:
+        page.say(t="speed", run=key, factor=factor)
+        page.run(key, lambda run: run["factor"] == factor)
+        time.sleep(0.2)
+        while page.hear() is not None:
+            pass
+        first = page.frame()
+        last = page.frame(lambda frame: frame["x"] > first["x"] + 0.5)
+        return (last["s"] - first["s"]) * 1e-3 / (last["x"] - first["x"])
+
+    assert speed(0.1) < 0.5 < speed(10.0)
+    assert speed(0.0) > 20.0
+
+
+def test_a_driven_robot_answers_and_its_hands_are_told_when(driven: tuple[Page, str], lab: RunningLab):
+    page, key = driven
+    for number in range(1, 30):
+        axes = {"forward": 0.5, "turn": 0.0}
+        page.say(t="drive", run=key, robot=ROBOT, mode="drive", axes=axes, buttons={}, seq=1000 + number)
+        frame = page.frame(lambda frame, number=number: frame["a"] >= 1000 + number)
+        time.sleep(0.01)
+    assert frame["a"] == 1029
+    assert frame["v"][3] == pytest.approx(0.22, abs=1e-6) and frame["v"][5] == pytest.approx(0.0, abs=1e-6)
+    page.say(t="release", run=key)
+    page.frame(lambda frame: not frame["v"][3:].any())  # at rest at once
+    page.frame(lambda frame: frame["v"][5] > 0.0)  # and then its controller takes over
+
+
+def test_the_recording_holds_what_the_hands_did(lab: RunningLab, page: Page):
+    run = page.start(set=LONG, factor=1.0)
+    key = run["id"]
+    page.say(t="watch", run=key, channels=[TWIST], rate=60)
+    page.frame()
+    for number in range(20):
+        axes = {"forward": -1.0}
+        page.say(t="drive", run=key, robot=ROBOT, mode="drive", axes=axes, buttons={}, seq=number)
+        page.frame(lambda frame, number=number: frame["a"] >= number)
+    recording = page.stop(key)["recording"]
+    rec = botz.read(lab.server.lab.recordings.path_of(recording))
+    _, _, sources = rec.commands(ROBOT)
+    assert any(source.startswith("outside") for source in sources)
+    assert rec[TWIST][:, 0].min() == pytest.approx(-0.44)
+    # The page's numbers are the recording's.
+    table = lab.table(recording, f"{POSE},{TWIST}")
+    assert table.shape[1] == 7
+    np.testing.assert_array_equal(table[:, 0], rec.time(POSE).astype("f4"))
+    np.testing.assert_array_equal(table[:, 1:4], rec[POSE].astype("f4"))
+    np.testing.assert_array_equal(table[:, 4:], rec[TWIST].astype("f4"))
+    thin = lab.table(recording, POSE, "&rate=10&from=0.1&to=0.35")
+    np.testing.assert_allclose(thin[:, 0], [0.1, 0.2, 0.3, 0.35], atol=0.0101)
+    info = lab.json(f"/api/recordings/{recording}/info")
+    assert info["duration"] == rec.duration and info["seed"] == rec.seed and info["step_ns"] == rec.step_ns
+    assert [c[0] for c in info["channels"]] == list(rec)
+    (entry,) = [one for one in lab.json("/api/recordings") if one["id"] == recording]
+    assert (entry["scenario"], entry["engine"], entry["status"]) == (SCENARIO, "kinematics", "interrupted")
+
+
+def test_the_robot_stops_when_its_driver_is_gone(driven: tuple[Page, str], lab: RunningLab, page: Page):
+    driver, key = driven
+    guest = page
+    driver.say(t="seat", run=key, action="give", to=guest.viewer)
+    guest.run(key, lambda run: run["driver"] == guest.viewer)
+    guest.say(t="watch", run=key, channels=[TWIST], rate=60)
+    for number in range(5):
+        guest.say(t="drive", run=key, robot=ROBOT, mode="drive", axes={"forward": 1.0}, buttons={}, seq=number)
+        guest.frame(lambda frame, number=number: frame["a"] >= number)
+    guest.vanish()
+    driver.run(key, lambda run: run["driver"] is None)
+    stood = driver.frame(lambda frame: not frame["v"][3:].any())
+    assert stood["v"].shape == (6,)
+    lab.pages.remove(guest)
+
+
+def test_a_silent_driver_has_let_go(driven: tuple[Page, str]):
+    """Long before the scenario's own timeout, which a slow run stretches."""
+    page, key = driven
+    page.say(t="speed", run=key, factor=0.05)
+    page.run(key, lambda run: run["factor"] == 0.05)
+    page.say(t="drive", run=key, robot=ROBOT, mode="drive", axes={"forward": 1.0}, buttons={}, seq=9000)
+    moving = page.frame(lambda frame: frame["a"] == 9000)
+    stood = page.frame(lambda frame: not frame["v"][3:].any())
+    assert (stood["s"] - moving["s"]) * 1e-3 < 0.3  # the watchdog of the physics comes after 0.3 s of simulated time
+
+
+def test_one_drives_and_the_others_watch(driven: tuple[Page, str], page: Page):
+    driver, key = driven
+    guest = page
+    drive = {"t": "drive", "run": key, "robot": ROBOT, "mode": "drive", "axes": {"forward": 1.0}, "seq": 1}
+    refused: list[dict[str, Any]] = [drive, *({"t": kind, "run": key} for kind in ("reset", "stop", "release"))]
+    refused += [{"t": "pause", "run": key, "on": True}, {"t": "step", "run": key}]
+    refused += [{"t": "speed", "run": key, "factor": 2.0}, {"t": "seat", "run": key, "action": "take"}]
+    refused += [{"t": "seat", "run": key, "action": "give", "to": guest.viewer}]
+    for message in refused:
+        guest.say(**message)
+        assert "seat" in guest.error()
+    guest.say(t="seat", run=key, action="ask")
+    asked = driver.wait_for(lambda m: m["t"] == "asked")
+    assert (asked["run"], asked["from"]) == (key, guest.viewer)
+    driver.say(t="seat", run=key, action="give", to=guest.viewer)
+    guest.run(key, lambda run: run["driver"] == guest.viewer)
+    driver.say(**drive)
+    assert "seat" in driver.error()
+    guest.say(t="pause", run=key, on=True)
+    guest.run(key, lambda run: run["status"] == "paused")
+    guest.say(t="seat", run=key, action="give")
+    driver.run(key, lambda run: run["driver"] is None)
+    driver.say(t="seat", run=key, action="take")
+    driver.run(key, lambda run: run["driver"] == driver.viewer)
+
+
+def test_viewers_are_told_who_is_there(lab: RunningLab, page: Page):
+    other = lab.page(name="Ana")
+    page.wait_for(lambda m: m["t"] == "viewers" and {"id": other.viewer, "name": "Ana"} in m["viewers"])
+    other.close()
+    page.wait_for(lambda m: m["t"] == "viewers" and other.viewer not in [one["id"] for one in m["viewers"]])
+
+
+def test_reset_goes_back_to_the_beginning_and_keeps_the_recording(lab: RunningLab, page: Page):
+    run = page.start(set=LONG, factor=20.0)
+    key, first = run["id"], run["recording"]
+    page.say(t="watch", run=key, channels=[POSE], rate=60)
+    page.frame(lambda frame: frame["s"] > 20000)
+    page.say(t="pause", run=key, on=True)
+    page.run(key, lambda run: run["status"] == "paused")
+    page.say(t="reset", run=key)
+    again = page.run(key, lambda run: run["recording"] not in (None, first) and run["status"] != "starting")
+    assert again["status"] == "paused"  # as it was
+    assert page.frame(lambda frame: frame["s"] < 20000)["s"] < 20000
+    page.stop(key)
+    kept = {one["id"]: one for one in lab.json("/api/recordings")}
+    assert {first, again["recording"]} <= set(kept)
+    assert kept[first]["duration"] > 20.0
+    page.say(t="reset", run=key)  # of one that has ended: it begins anew
+    page.run(key, lambda run: run["status"] == "running" or run["status"] == "paused")
+    page.stop(key)
+
+
+def test_a_run_starts_from_any_point_of_a_recording(lab: RunningLab, page: Page):
+    before = page.start(set={"time.duration": 3.0}, factor=0.0)
+    before = page.run(before["id"], lambda run: run["status"] == "finished")
+    rec = botz.read(lab.server.lab.recordings.path_of(before["recording"]))
+    assert rec.duration == pytest.approx(3.0)
+    origin = {"recording": before["recording"], "time": 1.23}
+    run = page.start(from_=origin, factor=1.0, set={"time.duration": 500.0})
+    assert run["duration"] == pytest.approx(501.23)
+    page.say(t="watch", run=run["id"], channels=[POSE], rate=60)
+    page.frame(lambda frame: frame["s"] > 1400)
+    again = page.stop(run["id"])
+    continued = botz.read(lab.server.lab.recordings.path_of(again["recording"]))
+    assert continued.steps()[0] == 1230
+    common = np.intersect1d(rec.steps(), continued.steps())
+    assert len(common) > 10
+    np.testing.assert_array_equal(
+        rec[POSE][np.isin(rec.steps(), common)], continued[POSE][np.isin(continued.steps(), common)]
+    )
+
+
+def test_a_run_that_fails_says_why_to_every_page(lab: RunningLab, page: Page):
+    other = lab.page()
+    run = page.start("fails.yaml", factor=1.0)
+    failed = other.run(run["id"], lambda run: run["status"] == "failed")
+    assert "the controller has had enough" in failed["error"]
+    assert lab.get("/api/health").json()["status"] == "ok"
+
+
+def test_so_many_runs_at_once_and_no_more(driven: tuple[Page, str], monkeypatch: pytest.MonkeyPatch):
+    page, _ = driven
+    monkeypatch.setattr("botz.view.lab.runs.MOST_RUNS", 1)
+    page.say(t="start", scenario=SCENARIO)
+    assert "1 runs are going on" in page.error()
+
+
+def test_unknown_channels_are_named(driven: tuple[Page, str]):
+    page, key = driven
+    page.say(t="watch", run=key, channels=["vivi/pos"], rate=60)
+    assert "did you mean 'vivi/pose'" in page.error()
+
+
+# --- around it -------------------------------------------------------------------------------------------------
+
+
+def test_the_scene_of_run_and_recording_is_the_same_file(driven: tuple[Page, str], lab: RunningLab):
+    page, key = driven
+    run = page.run(key, lambda run: True)
+    of_run = lab.get(f"/api/runs/{key}/scene.glb")
+    of_recording = lab.get(f"/api/recordings/{run['recording']}/scene.glb")
+    assert of_run.headers["content-type"] == "model/gltf-binary" and of_run.content[:4] == b"glTF"
+    assert of_run.content == of_recording.content
+
+
+def test_an_export_is_a_job_with_a_file(lab: RunningLab, page: Page):
+    run = page.start(set={"time.duration": 1.0}, factor=0.0)
+    recording = page.run(run["id"], lambda run: run["status"] == "finished")["recording"]
+    job = lab.post(f"/api/recordings/{recording}/export", {"format": "glb", "fps": 20, "from": 0.0, "to": 0.5}).json()
+    status: dict[str, Any] = {}
+    deadline = time.monotonic() + 120
+    while status.get("status") not in ("done", "failed") and time.monotonic() < deadline:
+        status = lab.json(f"/api/exports/{job['job']}")
+        time.sleep(0.05)
+    assert status["status"] == "done", status
+    file = lab.get(f"/api/exports/{job['job']}/file")
+    assert file.content[:4] == b"glTF" and f"{recording}.glb" in file.headers["content-disposition"]
+
+
+def test_other_solutions_hold_the_tool_in_the_same_place():
+    from botz.view.lab.solutions import Arms
+
+    spec: Any = botz.load("puma-wave").spec
+    (robot,) = spec.robots
+    joints = np.array([0.3, -0.6, 0.4, 0.2, 0.5, -0.3])
+    arms = Arms()
+    others = arms.solutions("x", spec, robot, joints)
+    arm = botz.SerialArm(spec.robots[robot])
+    assert len(others) >= 3
+    for other in others:
+        np.testing.assert_allclose(arm.forward(other), arm.forward(joints), atol=1e-9)
+        assert np.abs(np.array(other) - joints).max() > 1e-3
+    points = np.frombuffer(arms.workspace("x", spec, robot), dtype="<f4").reshape(-1, 3)
+    assert len(points) > 1000 and np.isfinite(points).all()
+    assert np.linalg.norm(points - arm.arm["base"].reshape(-1)[:3] * 0, axis=1).max() < 10.0
+
+
+def test_a_lab_that_ends_keeps_what_its_runs_have_recorded(tmp_path: Path):
+    with lab_at(tmp_path / "runs") as lab:
+        page = lab.page()
+        run = page.start(set=LONG, factor=1.0)
+        page.say(t="watch", run=run["id"], channels=[POSE], rate=60)
+        page.frame(lambda frame: frame["s"] > 300)
+    (folder,) = (tmp_path / "runs").iterdir()
+    rec = botz.read(folder)
+    assert rec.complete and rec.summary["status"] == "interrupted" and rec.duration > 0.2

@@ -1,0 +1,155 @@
+// The form of a scenario's main settings, made from what the schema says about them.
+import { h } from "./dom";
+import { number, text } from "./i18n";
+import type { FormField, ScenarioForm } from "./protocol";
+
+export type Value = number | boolean | string | null;
+
+export type Parsed = { ok: true; value: Value } | { ok: false; problem: string };
+
+/** What was typed, as the schema wants it; a decimal comma is taken too. */
+export function parseField(field: FormField, typed: string): Parsed {
+  const words = typed.trim();
+  switch (field.kind) {
+    case "boolean":
+      return { ok: true, value: words === "true" };
+    case "choice": {
+      const choice = (field.choices ?? []).find((one) => String(one) === words);
+      return choice === undefined ? { ok: false, problem: text("form.choose") } : { ok: true, value: choice };
+    }
+    case "text":
+      return { ok: true, value: words };
+    case "number":
+    case "integer":
+      return parseNumber(field, words);
+  }
+}
+
+function parseNumber(field: FormField, words: string): Parsed {
+  if (words === "" && field.value === null) return { ok: true, value: null };
+  const value = Number(words.replace(",", ".").replace("−", "-"));
+  if (words === "" || !Number.isFinite(value)) return { ok: false, problem: text("form.number") };
+  if (field.kind === "integer" && !Number.isInteger(value)) return { ok: false, problem: text("form.integer") };
+  if (field.minimum !== null && value < field.minimum) {
+    return { ok: false, problem: text("form.minimum", { limit: number(field.minimum) }) };
+  }
+  if (field.maximum !== null && value > field.maximum) {
+    return { ok: false, problem: text("form.maximum", { limit: number(field.maximum) }) };
+  }
+  return { ok: true, value };
+}
+
+/** The settings that differ from the scenario's own: only these are sent. */
+export function overrides(fields: readonly FormField[], values: ReadonlyMap<string, Value>): Record<string, Value> {
+  const changed: Record<string, Value> = {};
+  for (const field of fields) {
+    const value = values.get(field.key);
+    if (value !== undefined && value !== field.value) changed[field.key] = value;
+  }
+  return changed;
+}
+
+/** Fields under the heads of their keys: robots.vivi.pose.x and .y belong to "robots.vivi.pose". */
+export function grouped(fields: readonly FormField[]): Map<string, FormField[]> {
+  const groups = new Map<string, FormField[]>();
+  for (const field of fields) {
+    const parts = field.key.split(".");
+    const head = parts.length > 2 ? parts.slice(0, 2).join(".") : "";
+    groups.set(head, [...(groups.get(head) ?? []), field]);
+  }
+  return groups;
+}
+
+/** Text of a number in a field: short, but exact. */
+export function shown(value: Value): string {
+  if (value === null) return "";
+  if (typeof value === "number" && !Number.isInteger(value)) return String(Number(value.toPrecision(9)));
+  return String(value);
+}
+
+/** Units as one writes them: m/s² instead of m/s^2. */
+export function prettyUnit(unit: string): string {
+  if (unit === "1") return "";
+  return unit.replace(/\^(-?\d)/g, (_, power: string) => power.replace("-", "⁻").replace(/\d/, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]!)).replaceAll("*", "·");
+}
+
+export class SettingsForm {
+  readonly element: HTMLElement;
+  private readonly values = new Map<string, Value>();
+  private readonly wrong = new Set<string>();
+
+  constructor(
+    private readonly form: ScenarioForm,
+    private readonly changed: () => void,
+  ) {
+    const groups = grouped(form.fields);
+    this.element = h("div", { class: "form" });
+    let first = true;
+    for (const [head, fields] of groups) {
+      const rows = fields.map((field) => this.row(field, head));
+      if (head === "") this.element.append(...rows);
+      else {
+        const open = first && groups.size <= 3;
+        const count = h("span", { class: "count" }, String(fields.length));
+        this.element.append(
+          h("details", { class: "group", open }, h("summary", {}, h("span", {}, head.replaceAll(".", " › ")), count), ...rows),
+        );
+        first = false;
+      }
+    }
+  }
+
+  get valid(): boolean {
+    return this.wrong.size === 0;
+  }
+
+  get changes(): Record<string, Value> {
+    return overrides(this.form.fields, this.values);
+  }
+
+  private row(field: FormField, head: string): HTMLElement {
+    const id = `field-${field.key.replace(/[^\w-]/g, "-")}`;
+    const tail = head && field.label === field.key ? field.key.slice(head.length + 1) : field.label;
+    const label = h("label", { for: id, title: field.help || field.key }, tail);
+    const problem = h("p", { class: "field-problem", id: `${id}-problem`, role: "alert", hidden: true });
+    const control = this.control(field, id);
+    const take = (words: string): void => {
+      const parsed = parseField(field, words);
+      problem.hidden = parsed.ok;
+      control.setAttribute("aria-invalid", String(!parsed.ok));
+      if (parsed.ok) {
+        this.wrong.delete(field.key);
+        this.values.set(field.key, parsed.value);
+        row.classList.toggle("changed", parsed.value !== field.value);
+      } else {
+        this.wrong.add(field.key);
+        problem.textContent = parsed.problem;
+      }
+      this.changed();
+    };
+    const listen = field.kind === "boolean" || field.kind === "choice" ? "change" : "input";
+    control.addEventListener(listen, () => {
+      take(control instanceof HTMLInputElement && control.type === "checkbox" ? String(control.checked) : control.value);
+    });
+    control.setAttribute("aria-describedby", problem.id);
+    const unit = h("span", { class: "unit" }, prettyUnit(field.unit));
+    const row = h("div", { class: `field field-${field.kind}` }, label, h("span", { class: "entry" }, control, unit), problem);
+    return row;
+  }
+
+  private control(field: FormField, id: string): HTMLInputElement | HTMLSelectElement {
+    if (field.kind === "boolean") {
+      return h("input", { id, type: "checkbox", class: "switch", checked: field.value === true });
+    }
+    if (field.kind === "choice") {
+      const choices = (field.choices ?? []).map((one) =>
+        h("option", { value: String(one), selected: one === field.value }, String(one)),
+      );
+      return h("select", { id }, ...choices);
+    }
+    const digits = field.kind === "number" ? "decimal" : field.kind === "integer" ? "numeric" : "text";
+    // A phone's decimal pad has no minus sign: where negative numbers make sense, the whole keyboard.
+    const mode = field.minimum !== null && field.minimum >= 0 ? digits : "text";
+    return h("input", { id, type: "text", inputmode: mode, value: shown(field.value), autocomplete: "off", spellcheck: "false" });
+  }
+}

@@ -1,0 +1,80 @@
+// Gamepads through the browser, polled: what the pad says now, and what its buttons ask of the page.
+import type { PadState } from "./hands";
+import type { Action } from "./keyboard";
+
+/** Buttons of the standard arrangement that command the page; the others are free for driving. */
+export const PAD_ACTIONS: Readonly<Record<number, Action>> = {
+  1: "halt",
+  3: "nextCamera",
+  8: "reset",
+  9: "pause",
+};
+
+export interface PadEvents {
+  connected: (name: string) => void;
+  disconnected: (name: string) => void;
+  action: (action: Action) => void;
+}
+
+interface Pad {
+  id: string;
+  index: number;
+  connected: boolean;
+  axes: readonly number[];
+  buttons: readonly { value: number; pressed: boolean }[];
+}
+
+/** The pad to listen to: the one that was used last, else the first with sticks. */
+export function choosePad(pads: readonly (Pad | null)[], before: number | null): Pad | null {
+  const present = pads.filter((pad): pad is Pad => pad !== null && pad.connected && pad.axes.length >= 2);
+  return present.find((pad) => pad.index === before) ?? present[0] ?? null;
+}
+
+export class GamepadReader {
+  state: PadState | null = null;
+  name: string | null = null;
+  private index: number | null = null;
+  private pressed = new Set<number>();
+
+  constructor(
+    private readonly events: PadEvents,
+    private readonly pads: () => readonly (Pad | null)[] = () => navigator.getGamepads?.() ?? [],
+  ) {}
+
+  /** Reads the pad; a pad that is gone is noticed here too, since not every browser tells at once. */
+  poll(): PadState | null {
+    const pad = choosePad(this.pads(), this.index);
+    if (pad === null || (this.index !== null && pad.index !== this.index)) {
+      if (this.name !== null) this.lose();
+      if (pad === null) return null;
+    }
+    if (this.name === null) {
+      this.index = pad.index;
+      this.name = pad.id;
+      // A button that is already down when the pad shows up is no command.
+      this.pressed = new Set(pad.buttons.flatMap((button, index) => (button.pressed ? [index] : [])));
+      this.events.connected(pad.id);
+    }
+    pad.buttons.forEach((button, index) => this.noteButton(index, button.pressed));
+    this.state = { axes: pad.axes, buttons: pad.buttons.map((button) => button.value) };
+    return this.state;
+  }
+
+  private noteButton(index: number, down: boolean): void {
+    if (!down) this.pressed.delete(index);
+    else if (!this.pressed.has(index)) {
+      this.pressed.add(index);
+      const action = PAD_ACTIONS[index];
+      if (action !== undefined) this.events.action(action);
+    }
+  }
+
+  private lose(): void {
+    const name = this.name ?? "";
+    this.name = null;
+    this.index = null;
+    this.state = null;
+    this.pressed.clear();
+    this.events.disconnected(name);
+  }
+}

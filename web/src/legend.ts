@@ -1,0 +1,59 @@
+/** A small table in the corner: which arrow is what, and how much of it a metre stands for. */
+
+import type { LegendEntry } from "./indicators";
+
+export class Legend {
+  /** Words for the layers; without one the layer's own name is shown. */
+  texts: Partial<Record<string, string>> = {};
+  private readonly box = document.createElement("div");
+  private shown = "";
+
+  constructor(container: HTMLElement) {
+    this.box.className = "world-legend";
+    Object.assign(this.box.style, {
+      position: "absolute",
+      left: "10px",
+      bottom: "10px",
+      padding: "7px 11px",
+      borderRadius: "8px",
+      background: "rgba(16, 20, 26, 0.66)",
+      color: "#dfe7ef",
+      font: "12px/1.6 system-ui, sans-serif",
+      pointerEvents: "none",
+      display: "none",
+    });
+    if (getComputedStyle(container).position === "static") container.style.position = "relative";
+    container.appendChild(this.box);
+  }
+
+  show(entries: LegendEntry[]): void {
+    const rows = entries.map((entry) => {
+      const amount = `${Number(entry.perMetre.toPrecision(3))} ${entry.unit}`;
+      return { colour: entry.colour, text: `${this.texts[entry.layer] ?? entry.layer}  1 m = ${amount}` };
+    });
+    const key = rows.map((row) => row.text).join("|");
+    if (key === this.shown) return;
+    this.shown = key;
+    this.box.style.display = rows.length > 0 ? "block" : "none";
+    this.box.replaceChildren(
+      ...rows.map((row) => {
+        const line = document.createElement("div");
+        const mark = document.createElement("span");
+        Object.assign(mark.style, {
+          display: "inline-block",
+          width: "14px",
+          height: "4px",
+          borderRadius: "2px",
+          margin: "0 8px 3px 0",
+          background: row.colour,
+        });
+        line.append(mark, row.text);
+        return line;
+      }),
+    );
+  }
+
+  remove(): void {
+    this.box.remove();
+  }
+}

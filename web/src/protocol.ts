@@ -1,0 +1,259 @@
+/** What page and server say to each other: msgpack maps on one WebSocket, `t` tells the kind; and answers of /api. */
+
+/** Name, unit, description, components (empty for a single number). */
+export type ChannelInfo = [name: string, unit: string, description: string, components: string[]];
+
+// --- the scene: Scene.description() of src/botz/scene/world_scene.py -------------------------------------------
+
+/** Position and quat_wxyz. */
+export type Place = [number, number, number, number, number, number, number];
+export type Vector = [number, number, number];
+
+export type Motion =
+  | { kind: "follows"; channel: string }
+  | { kind: "turns" | "slides"; channel: string; component: number; axis: Vector; scale: number; offset: number };
+
+export interface NodeInfo {
+  name: string;
+  parent: string | null;
+  place: Place;
+  motion?: Motion;
+  /** Channel that hides the node, and what hangs on it, while below 0.5. */
+  shown_by?: string;
+}
+
+export type Hands = "planar" | "omni" | "tank" | "flight" | "plane" | "arm" | "soccer" | "none";
+
+export interface ActorInfo {
+  name: string;
+  node: string;
+  size: number;
+  hands: Hands;
+}
+
+export interface CameraInfo {
+  name: string;
+  place: Place;
+  node: string | null;
+  vertical_view: number;
+}
+
+export interface WheelContactInfo {
+  kind: "wheel-contact";
+  robot: string;
+  node: string;
+  contact: string;
+  normal: string;
+  load: string;
+  force: string;
+}
+export interface PointForceInfo {
+  kind: "thrust" | "contact-force";
+  robot: string;
+  node: string;
+  force: string;
+}
+export interface VelocityInfo {
+  kind: "velocity";
+  robot: string;
+  node: string;
+  twist: string;
+  in_body: boolean;
+}
+export interface RotationCentreInfo {
+  kind: "icr";
+  robot: string;
+  node: string;
+  twist: string;
+}
+export interface ArmInfo {
+  kind: "arm";
+  robot: string;
+  joints: string;
+  nodes: string[];
+  tool: string;
+}
+export interface ScoreInfo {
+  kind: "score";
+  robot: string;
+  channel: string;
+}
+export type IndicatorInfo =
+  | WheelContactInfo
+  | PointForceInfo
+  | VelocityInfo
+  | RotationCentreInfo
+  | ArmInfo
+  | ScoreInfo;
+
+export interface SceneDescription {
+  nodes: NodeInfo[];
+  channels: string[];
+  actors: ActorInfo[];
+  cameras: CameraInfo[];
+  indicators: IndicatorInfo[];
+  centre: Vector;
+  radius: number;
+  indoors: boolean;
+}
+
+/** Values of a channel by its name; null where there are none. */
+export type Lookup = (channel: string) => ArrayLike<number> | null;
+
+// --- runs -----------------------------------------------------------------------------------------------------
+
+export type RunStatus = "starting" | "running" | "paused" | "finished" | "failed" | "interrupted";
+
+export interface RobotInfo {
+  name: string;
+  hands: Hands;
+  modes: string[];
+  axes: string[];
+  note: string;
+}
+
+export interface RunInfo {
+  id: string;
+  scenario: string;
+  engine: string;
+  status: RunStatus;
+  time: number;
+  duration: number | null;
+  step_ns: number;
+  factor: number;
+  driver: string | null;
+  recording: string | null;
+  error: string | null;
+  channels: ChannelInfo[];
+  robots: RobotInfo[];
+  set: Record<string, unknown>;
+}
+
+export interface ViewerInfo {
+  id: string;
+  name: string;
+}
+
+// --- page to server -------------------------------------------------------------------------------------------
+
+export type ClientMessage =
+  | { t: "hello"; token: string | null; name: string }
+  | {
+      t: "start";
+      scenario: string;
+      set: Record<string, unknown>;
+      factor: number;
+      from?: { recording: string; time: number };
+    }
+  | { t: "watch"; run: string; channels: string[]; rate: number }
+  | { t: "pause"; run: string; on: boolean }
+  | { t: "step"; run: string; n: number }
+  | { t: "speed"; run: string; factor: number }
+  | { t: "reset"; run: string }
+  | { t: "stop"; run: string }
+  | {
+      t: "drive";
+      run: string;
+      robot: string;
+      mode: string;
+      axes: Record<string, number>;
+      buttons: Record<string, boolean>;
+      seq: number;
+    }
+  | { t: "release"; run: string }
+  | { t: "seat"; run: string; action: "take" | "give" | "ask"; to?: string }
+  | { t: "solutions"; run?: string; recording?: string; robot: string; joints?: number[] }
+  | { t: "ping"; at: number };
+
+// --- server to page -------------------------------------------------------------------------------------------
+
+export interface ServerMessages {
+  welcome: { t: "welcome"; viewer: string; version: string; limits: Record<string, number> };
+  runs: { t: "runs"; runs: RunInfo[] };
+  /** k: number of the subscription; s: step; x: the server's clock [s]; v: float32 of the watched channels in order;
+   * a: `seq` of the last drive message that the physics took, or -1. */
+  frame: { t: "frame"; run: string; k: number; s: number; x: number; v: Uint8Array; a: number };
+  watching: { t: "watching"; run: string; k: number; channels: string[] };
+  viewers: { t: "viewers"; viewers: ViewerInfo[] };
+  solutions: { t: "solutions"; robot: string; joints: number[][] };
+  asked: { t: "asked"; run: string; from: string };
+  error: { t: "error"; text: string; about: string | null };
+  log: { t: "log"; run: string; level: string; text: string };
+  pong: { t: "pong"; at: number };
+}
+export type ServerMessageType = keyof ServerMessages;
+export type ServerMessage = ServerMessages[ServerMessageType];
+
+// --- HTTP answers ---------------------------------------------------------------------------------------------
+
+export interface ScenarioInfo {
+  name: string;
+  engine: string;
+  description: string;
+}
+
+export interface FormField {
+  key: string;
+  label: string;
+  unit: string;
+  kind: "number" | "integer" | "boolean" | "choice" | "text";
+  value: number | boolean | string | null;
+  minimum: number | null;
+  maximum: number | null;
+  choices: (string | number)[] | null;
+  help: string;
+}
+
+export interface ScenarioForm extends ScenarioInfo {
+  fields: FormField[];
+}
+
+export interface RecordingInfo {
+  id: string;
+  scenario: string;
+  engine: string;
+  started: string;
+  duration: number;
+  status: string;
+}
+
+export interface RecordingDetails {
+  id: string;
+  scenario: string;
+  engine: string;
+  duration: number;
+  step_ns: number;
+  channels: ChannelInfo[];
+  rates: Record<string, number>;
+  logs: [time: number, level: string, text: string][];
+  seed: number;
+}
+
+export type ExportFormat = "mp4" | "webm" | "gif" | "glb";
+
+export interface ExportRequest {
+  format: ExportFormat;
+  camera: { eye: Vector; target: Vector; vertical_view: number } | { name: string };
+  size: [number, number];
+  fps: number;
+  from: number;
+  to: number;
+}
+
+export interface ExportStatus {
+  status: "waiting" | "running" | "done" | "failed";
+  progress: number;
+  error: string | null;
+}
+
+/** Float32 numbers of a frame; copied where its bytes do not lie on a multiple of four. */
+export function floats(bytes: Uint8Array): Float32Array {
+  const whole = bytes.byteLength - (bytes.byteLength % 4);
+  if (bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, whole / 4);
+  return new Float32Array(bytes.slice(0, whole).buffer);
+}
+
+/** How many numbers a channel holds. */
+export function width(channel: ChannelInfo): number {
+  return Math.max(1, channel[3].length);
+}

@@ -1,0 +1,379 @@
+/** The 3D view: loads a scene, shows it by the values of channels, and draws layers, ghosts and trails over it. */
+
+import { Box3, Group, Points, PointsMaterial, Sphere, Vector3 } from "three";
+import { Cameras } from "./cameras";
+import { Ghost, Postures } from "./ghosts";
+import { Indicators, markSize, type LegendEntry as Entry } from "./indicators";
+import { Legend } from "./legend";
+import { Look } from "./look";
+import { Rig } from "./motions";
+import { Grid, Names, Trail, workspaceCloud } from "./overlays";
+import { fadePlates } from "./plates";
+import { Propellers } from "./propellers";
+import type { Lookup, SceneDescription, Vector } from "./protocol";
+import { freeTree, readScene, sharpenTextures, type LoadedScene } from "./scene_file";
+
+export const layerNames = [
+  "normal",
+  "traction",
+  "lateral",
+  "velocity",
+  "thrust",
+  "contacts",
+  "frames",
+  "icr",
+  "workspace",
+  "solutions",
+  "trail",
+  "trail-arrows",
+  "shadows",
+  "grid",
+  "names",
+] as const;
+export type LayerName = (typeof layerNames)[number];
+export type LegendEntry = Entry<LayerName>;
+
+export interface View {
+  eye: Vector;
+  target: Vector;
+  verticalView: number;
+}
+
+export interface Stats {
+  /** Pictures a second, over the last second or so. */
+  fps: number;
+  /** Time from one picture to the next [ms], smoothed. */
+  frameMs: number;
+  /** Pictures since the page was opened. */
+  drawn: number;
+  /** Work of the page itself for a picture [ms], without the graphics card. */
+  workMs: number;
+  triangles: number;
+  pixelRatio: number;
+}
+
+const trailColour = "#ffb454";
+const nothing: Lookup = () => null;
+
+export class WorldView {
+  readonly layers: readonly LayerName[] = layerNames;
+  description: SceneDescription | null = null;
+  /** Called when another camera or another target has been chosen. */
+  onCamera: ((name: string, target: string | null) => void) | null = null;
+
+  private readonly look: Look;
+  private readonly eyes: Cameras;
+  private readonly legendBox: Legend;
+  private readonly on = new Set<LayerName>(["shadows", "trail"]);
+  private loaded: LoadedScene | null = null;
+  private rig: Rig | null = null;
+  private indicators: Indicators | null = null;
+  private propellers: Propellers | null = null;
+  private names: Names | null = null;
+  private grid: Grid | null = null;
+  private readonly trails = new Map<string, Trail>();
+  private readonly ghosts = new Map<string, Ghost>();
+  private readonly postures = new Map<string, Postures>();
+  private readonly clouds = new Map<string, Points>();
+  private readonly over = new Group();
+  private readonly resizing: ResizeObserver;
+  private lookup: Lookup = nothing;
+  private time = 0;
+  private loads = 0;
+  private drawn = 0;
+  private frameMs = 16.7;
+  private workMs = 0;
+  private lastFrame = NaN;
+  private request = 0;
+  private readonly focus = new Vector3();
+
+  constructor(readonly container: HTMLElement) {
+    this.look = new Look(container);
+    this.eyes = new Cameras(this.look.renderer.domElement);
+    this.legendBox = new Legend(container);
+    this.look.scene.add(this.over);
+    this.resizing = new ResizeObserver(() => this.resize());
+    this.resizing.observe(container);
+    this.resize();
+  }
+
+  // --- the scene ----------------------------------------------------------------------------------------------
+
+  /** Puts a scene in the place of the last one; layers and the kind of camera stay. */
+  async load(glb: ArrayBuffer): Promise<SceneDescription> {
+    const number = ++this.loads;
+    const loaded = await readScene(glb);
+    if (number !== this.loads) {
+      // Another one was asked for meanwhile.
+      freeTree(loaded.root);
+      return loaded.description;
+    }
+    const camera = this.camera;
+    this.clear();
+    const { root, objects, description } = loaded;
+    this.loaded = loaded;
+    this.description = description;
+    sharpenTextures(root, Math.min(8, this.look.renderer.capabilities.getMaxAnisotropy()));
+    this.look.scene.add(root);
+    root.updateMatrixWorld(true);
+    fadePlates(root, description);
+    const extent = extentOf(loaded);
+    this.look.setPlace(description.indoors, extent);
+    this.rig = new Rig(objects, description.nodes);
+    this.indicators = new Indicators(description, objects);
+    this.propellers = new Propellers(description, objects);
+    this.names = new Names(description.actors, objects);
+    this.grid = new Grid(description.radius, extent);
+    this.over.add(this.indicators, this.names, this.grid);
+    for (const one of description.indicators)
+      if (one.kind === "arm") this.postures.set(one.robot, new Postures(one, objects, description.nodes));
+    for (const layer of layerNames) this.applyLayer(layer);
+    this.eyes.enter(description, objects, extent);
+    if (camera !== "orbit") this.setCamera(camera);
+    await this.look.prepare(this.eyes.camera);
+    return description;
+  }
+
+  /** Places everything by the channels' values at `time` [s] of the run. */
+  show(lookup: Lookup, time: number): void {
+    this.lookup = lookup;
+    if (!this.rig || !this.loaded) return;
+    this.rig.apply(lookup);
+    this.propellers?.update(lookup, time);
+    this.time = time;
+    for (const postures of this.postures.values()) postures.update(lookup);
+    this.loaded.root.updateMatrixWorld();
+    this.indicators?.update(lookup, performance.now() / 1000);
+    this.names?.update();
+  }
+
+  /** Channels that the layers need which are on, beside those of the scene. */
+  layerChannels(): string[] {
+    return this.indicators?.channels() ?? [];
+  }
+
+  // --- ghosts, postures, reach, trails ------------------------------------------------------------------------
+
+  async addGhost(id: string, glb: ArrayBuffer, colour: string): Promise<void> {
+    const ghost = await Ghost.read(glb, colour);
+    this.removeGhost(id);
+    this.ghosts.set(id, ghost);
+    this.look.scene.add(ghost);
+  }
+
+  showGhost(id: string, lookup: Lookup, _time: number): void {
+    this.ghosts.get(id)?.show(lookup);
+  }
+
+  removeGhost(id: string): void {
+    this.ghosts.get(id)?.free();
+    this.ghosts.delete(id);
+  }
+
+  setPostures(robot: string, joints: number[][]): void {
+    this.postures.get(robot)?.set(joints);
+  }
+
+  setWorkspace(robot: string, points: Float32Array | null): void {
+    const old = this.clouds.get(robot);
+    if (old) freePoints(old);
+    this.clouds.delete(robot);
+    if (!points || points.length < 3) return;
+    const cloud = workspaceCloud(points);
+    cloud.visible = this.on.has("workspace");
+    this.clouds.set(robot, cloud);
+    this.over.add(cloud);
+  }
+
+  /** Points x, y, z of a path. Several paths can be shown at once by their `id`, in colours of their own. */
+  setTrail(points: Float32Array, kind: "line" | "arrows", id = "", colour = trailColour): void {
+    let trail = this.trails.get(id);
+    if (!trail) {
+      trail = new Trail(colour, this.description ? markSize(this.description) : 0.3);
+      this.trails.set(id, trail);
+      this.over.add(trail);
+      this.resize();
+    }
+    if (kind === "line") trail.setLine(points);
+    else trail.setArrows(points);
+    trail.setShown(this.on.has("trail"), this.on.has("trail-arrows"));
+  }
+
+  removeTrail(id = ""): void {
+    this.trails.get(id)?.free();
+    this.trails.delete(id);
+  }
+
+  // --- layers -------------------------------------------------------------------------------------------------
+
+  setLayer(name: LayerName, on: boolean): void {
+    if (on) this.on.add(name);
+    else this.on.delete(name);
+    this.applyLayer(name);
+    this.show(this.lookup, this.time);
+  }
+
+  layer(name: LayerName): boolean {
+    return this.on.has(name);
+  }
+
+  /** Layers that this scene has something for. */
+  usefulLayers(): LayerName[] {
+    const found = this.indicators?.useful() ?? new Set<string>();
+    if (this.postures.size > 0) for (const layer of ["workspace", "solutions"]) found.add(layer);
+    if (this.description?.actors.length) for (const layer of ["trail", "trail-arrows", "names"]) found.add(layer);
+    for (const layer of ["shadows", "grid"]) found.add(layer);
+    return layerNames.filter((layer) => found.has(layer));
+  }
+
+  legend(): LegendEntry[] {
+    return (this.indicators?.legend() ?? []) as LegendEntry[];
+  }
+
+  /** Words of the legend, by layer, in the page's language. */
+  setLegendTexts(texts: Partial<Record<LayerName, string>>): void {
+    this.legendBox.texts = texts;
+  }
+
+  private applyLayer(name: LayerName): void {
+    const on = this.on.has(name);
+    this.indicators?.setLayer(name, on);
+    if (name === "shadows") this.look.setShadows(on);
+    if (name === "grid" && this.grid) this.grid.visible = on;
+    if (name === "names" && this.names) this.names.visible = on;
+    if (name === "workspace") for (const cloud of this.clouds.values()) cloud.visible = on;
+    if (name === "solutions") for (const one of this.postures.values()) one.visible = on;
+    if (name === "trail" || name === "trail-arrows")
+      for (const trail of this.trails.values()) trail.setShown(this.on.has("trail"), this.on.has("trail-arrows"));
+  }
+
+  // --- cameras ------------------------------------------------------------------------------------------------
+
+  get camera(): string {
+    return this.eyes.name;
+  }
+
+  /** Name of the actor that cameras look at. */
+  get target(): string | null {
+    return this.eyes.target;
+  }
+
+  setCamera(name: string, target?: string): void {
+    this.eyes.choose(name, target);
+    this.onCamera?.(this.eyes.name, this.eyes.target);
+  }
+
+  cameras(): string[] {
+    return this.eyes.names();
+  }
+
+  targets(): string[] {
+    return this.description?.actors.map((actor) => actor.name) ?? [];
+  }
+
+  view(): View {
+    return this.eyes.view();
+  }
+
+  // --- pictures -----------------------------------------------------------------------------------------------
+
+  /** Calls `onFrame` before each picture, with the page's clock [s], until disposed. */
+  start(onFrame: (now: number) => void): void {
+    cancelAnimationFrame(this.request);
+    const frame = (now: number) => {
+      this.request = requestAnimationFrame(frame);
+      onFrame(now / 1000);
+      this.draw(now);
+    };
+    this.request = requestAnimationFrame(frame);
+  }
+
+  /** What is seen, as PNG, in the full resolution of the screen. */
+  screenshot(): Promise<Blob> {
+    const fine = this.look.isFine;
+    this.look.setFine(true);
+    this.render(0);
+    this.look.setFine(fine);
+    const canvas = this.look.renderer.domElement;
+    return new Promise((resolve, reject) =>
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png"),
+    );
+  }
+
+  /** Always in the finest resolution, however slow: for pictures rather than for driving. */
+  setFine(on: boolean): void {
+    this.look.setFine(on);
+  }
+
+  stats(): Stats {
+    return {
+      fps: 1000 / this.frameMs,
+      frameMs: this.frameMs,
+      drawn: this.drawn,
+      workMs: this.workMs,
+      triangles: this.look.triangles,
+      pixelRatio: this.look.pixelRatio,
+    };
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.request);
+    this.resizing.disconnect();
+    this.clear();
+    for (const id of [...this.ghosts.keys()]) this.removeGhost(id);
+    this.eyes.dispose();
+    this.legendBox.remove();
+    this.look.dispose();
+  }
+
+  private draw(now: number): void {
+    const began = performance.now();
+    const since = Number.isNaN(this.lastFrame) ? 16.7 : now - this.lastFrame;
+    this.lastFrame = now;
+    if (since < 2000) this.frameMs += 0.1 * (since - this.frameMs);
+    this.eyes.update(Math.min(since, 250) / 1000);
+    this.render(since);
+    this.legendBox.show(this.legend());
+    this.drawn++;
+    this.workMs += 0.1 * (performance.now() - began - this.workMs);
+  }
+
+  private render(since: number): void {
+    this.look.aim(this.eyes.focus(this.focus), this.eyes.camera);
+    this.grid?.see(this.eyes.camera.position);
+    this.look.draw(this.eyes.camera, since);
+  }
+
+  private resize(): void {
+    const { width, height } = this.look.resize();
+    this.eyes.resize(width, height);
+    for (const trail of this.trails.values()) trail.setResolution(width, height);
+  }
+
+  private clear(): void {
+    for (const robot of [...this.clouds.keys()]) this.setWorkspace(robot, null);
+    for (const id of [...this.trails.keys()]) this.removeTrail(id);
+    for (const one of this.postures.values()) one.clear();
+    this.postures.clear();
+    this.indicators?.free();
+    this.propellers?.free();
+    this.names?.free();
+    if (this.grid) freeTree(this.grid);
+    if (this.loaded) freeTree(this.loaded.root);
+    this.loaded = this.rig = this.indicators = this.propellers = this.names = this.grid = null;
+    this.description = null;
+    this.lookup = nothing;
+  }
+}
+
+/** Half the width of all there is, at least of what is worth seeing. */
+function extentOf(loaded: LoadedScene): number {
+  const sphere = new Box3().setFromObject(loaded.root).getBoundingSphere(new Sphere());
+  return Math.max(sphere.isEmpty() ? 0 : sphere.radius / Math.SQRT2, 2 * loaded.description.radius, 0.5);
+}
+
+function freePoints(cloud: Points): void {
+  cloud.geometry.dispose();
+  (cloud.material as PointsMaterial).dispose();
+  cloud.removeFromParent();
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { grouped, overrides, parseField, shown, type Value } from "../src/forms";
+import { groupScenarios, when } from "../src/library";
+import { groupChannels } from "../src/numbers";
+import type { ChannelInfo, FormField, SceneDescription } from "../src/protocol";
+import { componentName, componentUnit, sceneChannels } from "../src/source";
+import { initialState, Store } from "../src/state";
+
+const field = (changes: Partial<FormField>): FormField => ({
+  key: "time.duration",
+  label: "duration",
+  unit: "s",
+  kind: "number",
+  value: 10,
+  minimum: null,
+  maximum: null,
+  choices: null,
+  help: "",
+  ...changes,
+});
+
+describe("fields", () => {
+  it("take numbers with point or comma, inside their limits", () => {
+    const limited = field({ minimum: 0, maximum: 20 });
+    expect(parseField(limited, " 2,5 ")).toEqual({ ok: true, value: 2.5 });
+    expect(parseField(limited, "1e1")).toEqual({ ok: true, value: 10 });
+    for (const wrong of ["", "abc", "-1", "21", "Infinity", "1.2.3"]) expect(parseField(limited, wrong).ok, wrong).toBe(false);
+    expect(parseField(limited, "21")).toEqual({ ok: false, problem: "At most 20.00." });
+  });
+
+  it("take whole numbers, choices, switches and words", () => {
+    expect(parseField(field({ kind: "integer" }), "2.5").ok).toBe(false);
+    expect(parseField(field({ kind: "integer" }), "7")).toEqual({ ok: true, value: 7 });
+    const choice = field({ kind: "choice", choices: ["flat", "rough", 3], value: "flat" });
+    expect(parseField(choice, "3")).toEqual({ ok: true, value: 3 });
+    expect(parseField(choice, "lava").ok).toBe(false);
+    expect(parseField(field({ kind: "boolean" }), "true")).toEqual({ ok: true, value: true });
+    expect(parseField(field({ kind: "text" }), " a b ")).toEqual({ ok: true, value: "a b" });
+    expect(parseField(field({ value: null }), "")).toEqual({ ok: true, value: null });
+  });
+
+  it("send only what differs", () => {
+    const fields = [field({}), field({ key: "seed", kind: "integer", value: 1 }), field({ key: "x", kind: "boolean", value: false })];
+    const values = new Map<string, Value>([
+      ["time.duration", 10],
+      ["seed", 2],
+      ["x", true],
+    ]);
+    expect(overrides(fields, values)).toEqual({ seed: 2, x: true });
+  });
+
+  it("stand under the heads of their keys", () => {
+    const keys = ["time.duration", "seed", "robots.vivi.pose.0", "robots.vivi.pose.1", "controllers.drive.speed"];
+    const groups = grouped(keys.map((key) => field({ key })));
+    expect([...groups.keys()]).toEqual(["", "robots.vivi", "controllers.drive"]);
+    expect(groups.get("robots.vivi")!.length).toBe(2);
+  });
+
+  it("show numbers without the noise of their binary form", () => {
+    expect(shown(0.1 + 0.2)).toBe("0.3");
+    expect(shown(null)).toBe("");
+    expect(shown(12)).toBe("12");
+  });
+});
+
+describe("lists", () => {
+  const scenarios = [
+    { name: "vivi-rough", engine: "vehicle", description: "VIVI on rough ground" },
+    { name: "soccer-five", engine: "soccer", description: "" },
+    { name: "mine/test.yaml", engine: "vehicle", description: "" },
+  ];
+
+  it("group scenarios by engine, files first, and search in all their words", () => {
+    expect([...groupScenarios(scenarios, "").keys()]).toEqual(["files", "vehicle", "soccer"]);
+    expect([...groupScenarios(scenarios, "ROUGH vivi").values()].flat().map((one) => one.name)).toEqual(["vivi-rough"]);
+    expect(groupScenarios(scenarios, "zzz").size).toBe(0);
+  });
+
+  it("tell the time of today, the date of another day", () => {
+    const now = new Date(2026, 4, 3, 12, 0);
+    expect(when(new Date(2026, 4, 3, 9, 5).toISOString(), now)).toBe("09:05");
+    expect(when(new Date(2026, 4, 2, 9, 5).toISOString(), now)).toBe("2026-05-02 09:05");
+    expect(when("long ago")).toBe("long ago");
+  });
+
+  const channels: ChannelInfo[] = [
+    ["vivi/pose", "m, m, rad", "true pose", ["x", "y", "heading"]],
+    ["vivi/wheels/left/speed", "rad/s", "rotation speed", []],
+    ["ball/position", "m", "", ["x", "y"]],
+  ];
+
+  it("group channels by robot and search in names, units and descriptions", () => {
+    expect([...groupChannels(channels, "").keys()]).toEqual(["vivi", "ball"]);
+    expect([...groupChannels(channels, "rad/s rotation").values()].flat().map((one) => one[0])).toEqual(["vivi/wheels/left/speed"]);
+  });
+
+  it("give each component its unit and name", () => {
+    expect(componentUnit(channels[0]!, 2)).toBe("rad");
+    expect(componentUnit(channels[2]!, 1)).toBe("m");
+    expect(componentUnit(["a", "1", "", []], 0)).toBe("");
+    expect(componentName(channels[0]!, 2)).toBe("vivi/pose · heading");
+    expect(componentName(channels[1]!, 0)).toBe("vivi/wheels/left/speed");
+  });
+});
+
+describe("what is asked of the server", () => {
+  const scene = {
+    nodes: [],
+    channels: ["a/pose"],
+    actors: [],
+    cameras: [],
+    indicators: [
+      { kind: "velocity", robot: "a", node: "a", twist: "a/twist", in_body: true },
+      { kind: "wheel-contact", robot: "a", node: "a", contact: "c", normal: "n", load: "l", force: "f" },
+      { kind: "score", robot: "", channel: "score" },
+    ],
+    centre: [0, 0, 0],
+    radius: 1,
+    indoors: false,
+  } satisfies SceneDescription;
+
+  it("is what the picture and the switched-on layers need", () => {
+    expect(sceneChannels(scene, new Set())).toEqual(["a/pose", "score"]);
+    expect(sceneChannels(scene, new Set(["velocity"]))).toEqual(["a/pose", "a/twist", "score"]);
+    expect(sceneChannels(scene, new Set(["lateral"]))).toEqual(["a/pose", "c", "n", "l", "f", "score"]);
+  });
+});
+
+describe("state", () => {
+  it("tells listeners once of several changes, and not of none", async () => {
+    const store = new Store(initialState());
+    let told = 0;
+    const off = store.on(["time", "mode"], () => (told += 1));
+    expect(told).toBe(1);
+    store.set({ time: 1 });
+    store.set({ time: 2, mode: "live" });
+    await Promise.resolve();
+    expect(told).toBe(2);
+    store.set({ time: 2, camera: "chase" });
+    await Promise.resolve();
+    expect(told).toBe(2);
+    off();
+    store.set({ time: 3 });
+    await Promise.resolve();
+    expect(told).toBe(2);
+  });
+});
