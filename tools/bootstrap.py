@@ -193,8 +193,24 @@ class Environment:
         # asks for nothing new is then installed without a network.
         if tools := pyproject.get("build-system", {}).get("requires", []):
             self.pip_install(*tools)
+        self.install_node()
         target = f".[{','.join(sorted(extras))}]" if extras else "."
         self.pip_install("--no-build-isolation", "-e", target)
+
+    def install_node(self) -> None:
+        """The lab's page is built with Node.js: the system's, or one that comes as a Python package. Without either
+        the project is installed without the page, and `botz lab` says so."""
+        script = self.root / "tools" / "build_web.py"
+        if not script.exists():
+            return
+        probe = [str(self.python), "-I", str(script), "--missing-node"]
+        done = subprocess.run(probe, capture_output=True, text=True, env=clean_environ(), check=False)
+        if done.returncode == 0 and (package := done.stdout.strip()):
+            try:
+                self.pip_install(package)
+            except InstallFailed:
+                say("Node.js is not there and could not be installed; the lab will say what is missing")
+                self.installing.touch()
 
 
 def with_shebang(script: bytes, python: bytes) -> bytes:

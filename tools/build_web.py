@@ -231,12 +231,31 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX)
 
 
+def check(root: Path) -> None:
+    """The types of the page, and its tests that need no browser."""
+    node = find_node()
+    if node is None:
+        raise NotBuilt("Node.js is missing")
+    with locked(root / "web" / ".build-lock"):
+        install_packages(node, root / "web")
+        for script in ("check", "test"):
+            run([*node.npm, "run", script], node, root / "web")
+            print(f"npm run {script}: passed", flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Builds the lab's page from web/.")
     parser.add_argument("--force", action="store_true", help="build also when nothing has changed")
+    parser.add_argument("--check", action="store_true", help="build, then check types and run the page's own tests")
+    parser.add_argument("--missing-node", action="store_true", help="name the package that brings Node.js, if any")
     options = parser.parse_args()
+    if options.missing_node:
+        print("" if is_current(ROOT) or find_node() is not None or not wheel_is_offered() else WHEEL)
+        return 0
     try:
         built = build(ROOT, force=options.force)
+        if options.check:
+            check(ROOT)
     except NotBuilt as error:
         print(f"botz: the lab's page was not built: {error}", file=sys.stderr)
         return 1

@@ -47,6 +47,7 @@ LANES: tuple[tuple[Check, ...], ...] = (
         Check("ruff check", ("-m", "ruff", "check", ".")),
         Check("ruff format", ("-m", "ruff", "format", "--check", ".")),
         Check("mypy", ("-m", "mypy")),
+        Check("the lab's page", ("tools/build_web.py", "--check")),
     ),
     # Two processes of pytest that need the same kernel at the same time would both compile it.
     (Check("kernels compile", ("tools/compile_kernels.py",)),),

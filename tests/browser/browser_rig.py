@@ -12,7 +12,6 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +44,16 @@ const pad = {
   id: "Test Pad (STANDARD GAMEPAD)", index: 0, connected: true, mapping: "standard", timestamp: 0,
   axes: [0, 0, 0, 0], buttons: Array.from({ length: 17 }, () => ({ pressed: false, touched: false, value: 0 })),
 };
-window.testPad = { pad, plugged: false };
-navigator.getGamepads = () => (window.testPad.plugged ? [pad, null, null, null] : [null, null, null, null]);
+window.testPad = { pad, plugged: false, axes: [0, 0, 0, 0], trembles: false };
+let looks = 0;
+navigator.getGamepads = () => {
+  looks += 1;
+  const off = testPad.trembles ? 0.002 * (looks % 20) : 0;
+  pad.axes = testPad.axes.map((one) => (one ? one - off : 0));
+  return testPad.plugged ? [pad, null, null, null] : [null, null, null, null];
+};
 """
-"""A gamepad that tests move."""
+"""A gamepad that tests move; the hand on it may tremble, so that no two commands are the same."""
 
 
 def chromium() -> str | None:
@@ -94,8 +99,13 @@ class LabPage:
             self.context.add_init_script(script)
         self.page: Page = self.context.new_page()
         self.errors: list[str] = []
+        self.crashed = False
+        self.page.on("crash", self._note_crash)
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
+
+    def _note_crash(self, _: Page) -> None:
+        self.crashed = True
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "assert"):
@@ -103,7 +113,9 @@ class LabPage:
 
     def open(self, query: str = "") -> LabPage:
         self.page.goto(self.lab.address + query)
-        self.until("window.botzLab && botzLab.state.link === 'connected' && botzLab.state.scenarios.length > 0", "a link")
+        self.until(
+            "window.botzLab && botzLab.state.link === 'connected' && botzLab.state.scenarios.length > 0", "a link"
+        )
         return self
 
     def close(self) -> None:
@@ -161,7 +173,10 @@ class LabPage:
     def start(self, scenario: str, settings: dict[str, Any] | None = None, factor: float | None = None) -> str:
         """A run by the page's own command, once its frames come; its id."""
         before = self.js("botzLab.state.run")
-        self.js("([name, set, factor]) => botzLab.lab.start(name, set, factor ?? undefined)", [scenario, settings or {}, factor])
+        self.js(
+            "([name, set, factor]) => botzLab.lab.start(name, set, factor ?? undefined)",
+            [scenario, settings or {}, factor],
+        )
         return self.begun(before)
 
     def begun(self, before: str | None = None) -> str:
@@ -174,7 +189,9 @@ class LabPage:
         return str(self.until(ready, "the run", before))
 
     def status(self, *wanted: str) -> None:
-        self.until("(wanted) => wanted.includes(botzLab.lab.store.currentRun?.status)", f"status {wanted}", list(wanted))
+        self.until(
+            "(wanted) => wanted.includes(botzLab.lab.store.currentRun?.status)", f"status {wanted}", list(wanted)
+        )
 
     def stop(self) -> str:
         """Ends the run that is shown; the id of its recording, once that is shown."""
@@ -182,11 +199,11 @@ class LabPage:
         return self.replayed()
 
     def replayed(self) -> str:
-        return str(self.until("botzLab.state.mode === 'replay' && !botzLab.state.loading && botzLab.state.recording", "its recording"))
-
-    def at_work(self, test: Callable[[], None]) -> None:
-        """Calls back while frames come."""
-        test()
+        return str(
+            self.until(
+                "botzLab.state.mode === 'replay' && !botzLab.state.loading && botzLab.state.recording", "its recording"
+            )
+        )
 
     # --- pictures --------------------------------------------------------------------------------------------
 
@@ -210,8 +227,8 @@ class LabPage:
     def let_go(self, code: str) -> None:
         self.page.keyboard.up(code)
 
-    def pad(self, *, plugged: bool = True, axes: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)) -> None:
-        self.js("([plugged, axes]) => { testPad.plugged = plugged; testPad.pad.axes = axes; }", [plugged, list(axes)])
+    def pad(self, *, plugged: bool = True, axes: tuple[float, ...] = (0.0,) * 4, trembles: bool = False) -> None:
+        self.js("(now) => Object.assign(testPad, now)", {"plugged": plugged, "axes": list(axes), "trembles": trembles})
 
     def session(self) -> CDPSession:
         return self.context.new_cdp_session(self.page)

@@ -24,6 +24,9 @@ STILL: dict[str, Any] = {
 }
 
 
+CIRCLE: dict[str, Any] = {"description": "Drives a second by itself.", "record": {"rate": 1000.0, "snapshots": 0.25}}
+
+
 def missing(reason: str) -> None:
     if os.environ.get("BOTZ_REQUIRE_CLIENT") == "1":
         pytest.fail(reason)
@@ -45,6 +48,7 @@ def browser_lab(own_shared_memory: None, tmp_path_factory: pytest.TempPathFactor
         missing(str(error))
     root = tmp_path_factory.mktemp("root")
     (root / "still.yaml").write_text(yaml.safe_dump(merged(BASE, STILL)), encoding="utf-8")
+    (root / "circle.yaml").write_text(yaml.safe_dump(merged(BASE, CIRCLE)), encoding="utf-8")
     lab = BrowserLab(tmp_path_factory.mktemp("browser"), root)
     yield lab
     lab.stop()
@@ -79,7 +83,7 @@ def open_page(browser: Browser, browser_lab: BrowserLab) -> Iterator[OpenPage]:
         return opened[-1].open(query)
 
     yield open_one
-    left = [page for page in opened if not page.page.is_closed()]
+    left = [page for page in opened if not (page.crashed or page.page.is_closed())]
     for page in left:
         page.js("() => { if (botzLab.state.mode === 'live') botzLab.lab.stop(); }")
     for page in left:

@@ -25,7 +25,7 @@ def run_checks(tmp_path: Path, *args: str, failing: str = "") -> subprocess.Comp
     tools = tmp_path / "tools"
     tools.mkdir()
     shutil.copy(CHECKS, tools)
-    for name in ("ruff", "mypy", "pytest", "tools/compile_kernels"):
+    for name in ("ruff", "mypy", "pytest", "tools/compile_kernels", "tools/build_web"):
         (tmp_path / f"{name}.py").write_text(STAND_IN.format(name=name))
     environ = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
     return subprocess.run(
@@ -51,6 +51,7 @@ def test_every_check_runs_and_pytest_is_last(tmp_path: Path):
         "pytest -q tests/unit/physics uncompiled",
         "ruff check . compiled",
         "ruff format --check . compiled",
+        "tools/build_web --check compiled",
         "tools/compile_kernels compiled",
     ]
     assert last == "pytest -n 2 --dist loadfile compiled"
@@ -64,6 +65,7 @@ def test_what_runs_side_by_side_is_shown_check_by_check(tmp_path: Path):
         "== ruff check",
         "== ruff format",
         "== mypy",
+        "== the lab's page",
         "== kernels compile",
         "== pytest, physics uncompiled",
         "== pytest",
@@ -72,11 +74,13 @@ def test_what_runs_side_by_side_is_shown_check_by_check(tmp_path: Path):
     assert told["== pytest, physics uncompiled"].endswith("uncompiled")
 
 
-@pytest.mark.parametrize("failing", ["ruff check", "ruff format", "mypy", "tools/compile", "pytest -q", "pytest -n"])
+@pytest.mark.parametrize(
+    "failing", ["ruff check", "ruff format", "mypy", "tools/build", "tools/compile", "pytest -q", "pytest -n"]
+)
 def test_one_failure_fails_the_whole_but_stops_nothing(tmp_path: Path, failing: str):
     done = run_checks(tmp_path, failing=failing)
     assert done.returncode == 1
-    assert len(calls(done)) == 6
+    assert len(calls(done)) == 7
     assert ("failed so far" in done.stdout) == (failing != "pytest -n")
 
 

@@ -155,7 +155,7 @@ export class Lab {
       return void this.showRun(mine.id);
     }
     if (mode === "none" && shown === null && !this.awaiting) {
-      const going = runs.find((run) => !isOver(run));
+      const going = runs.filter((run) => !isOver(run)).at(-1);
       if (going) return void this.showRun(going.id);
     }
     const now = this.store.currentRun;

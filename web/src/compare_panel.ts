@@ -56,7 +56,7 @@ export class ComparePanel implements Panel {
     this.list.append(h("p", { class: "muted", t: mode === "live" ? "compare.live" : "compare.hint" }));
     const scenario = this.lab.store.now.details?.scenario ?? this.lab.store.currentRun?.scenario;
     // Runs of the same scenario first: those one compares.
-    const others = recordings.filter((one) => one.id !== recording);
+    const others = recordings.filter((one) => one.id !== recording && one.duration > 0);
     others.sort((a, b) => Number(b.scenario === scenario) - Number(a.scenario === scenario));
     for (const one of others.slice(0, 60)) {
       const ghost = ghosts.find((each) => each.id === one.id);
@@ -143,8 +143,10 @@ export class ComparePanel implements Panel {
       if (turn !== this.turn) return;
       if (!series) continue;
       const found = difference(main, series, angle);
-      curves.push({ label: ghost.id, unit, colour: ghost.colour, series });
-      differences.push({ label: `Δ ${ghost.id}`, unit, colour: ghost.colour, series: found });
+      const started = store.now.recordings.find((one) => one.id === ghost.id)?.started;
+      const label = started ? when(started) : ghost.id;
+      curves.push({ label, unit, colour: ghost.colour, series });
+      differences.push({ label: `Δ ${label}`, unit, colour: ghost.colour, series: found });
       const dot = h("i", { class: "swatch" });
       dot.style.background = ghost.colour;
       rows.push(
@@ -160,7 +162,7 @@ export class ComparePanel implements Panel {
     this.curves = curves;
     this.differences = differences;
     this.results.querySelector(".difference-table")?.replaceChildren(...rows);
-    this.lab.note("difference", { channel, component, of: differences.map((one) => ({ label: one.label, y: one.series.y })) });
+    this.lab.note("difference", { channel, component, of: store.now.ghosts.map((one) => one.id), rms: rows.map((one) => one.textContent) });
     this.tick();
   }
 }

@@ -16,6 +16,10 @@ export class Help {
     });
   }
 
+  get open(): boolean {
+    return this.element.open;
+  }
+
   toggle(): void {
     if (this.element.open) return this.element.close();
     this.draw();
@@ -53,7 +57,7 @@ export class Help {
   }
 
   private row(keys: string, words: string): HTMLElement[] {
-    const parts = keys.split(/\s+(?!…)(?<!…\s)/).map((one) => h("kbd", {}, one));
+    const parts = keys.split(" ").map((one) => h("kbd", {}, one));
     return [h("dt", {}, ...parts), h("dd", {}, words)];
   }
 }

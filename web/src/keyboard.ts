@@ -46,7 +46,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { action: "home", codes: ["Home"], label: "Home", text: "key.home" },
   { action: "end", codes: ["End"], label: "End", text: "key.end" },
   { action: "previousCamera", codes: ["KeyV"], label: "⇧ V", text: "key.previousCamera", shift: true },
-  { action: "nextCamera", codes: ["KeyV"], label: "V, 1 … 9", text: "key.nextCamera" },
+  { action: "nextCamera", codes: ["KeyV"], label: "V 1…9", text: "key.nextCamera" },
   { action: "library", codes: ["KeyL"], label: "L", text: "key.library" },
   { action: "numbers", codes: ["KeyN"], label: "N", text: "key.numbers" },
   { action: "plots", codes: ["KeyJ"], label: "J", text: "key.plots" },
@@ -105,6 +105,7 @@ export class Keyboard {
       return;
     }
     const target = event.target instanceof HTMLElement ? event.target : null;
+    if (target?.closest("dialog") && shortcutOf(event) !== "help" && event.key !== "Escape") return;
     const own = target?.closest("button, [role=tab], summary, a, input[type=range]");
     // Buttons keep the keys that press them, sliders those that move them.
     if (own && (event.code === "Enter" || event.code === "Space")) return;

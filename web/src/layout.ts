@@ -73,6 +73,22 @@ export class Layout {
     const bar = h("div", { class: "bottom" }, this.pilot.sticks.element, this.driveHint(), this.transport.element);
     root.append(top, this.library.element, this.panels.rail, this.panels.element, bar, this.score.element, this.veil(), this.welcome(), asks, toasts.element, this.help.element);
     this.arrange();
+    this.keepKeysForDriving();
+  }
+
+  /** A pressed button or a chosen entry gives the keyboard back: Space shall stop the robot, not press Start again. Who
+   * walks through the page by the Tab key keeps the place. */
+  private keepKeysForDriving(): void {
+    const leave = (event: Event): void => {
+      const target = (event.target as HTMLElement).closest<HTMLElement>("button, select, input:not([type=text]):not([type=search])");
+      target?.blur();
+    };
+    this.root.addEventListener("click", (event) => {
+      if (event.detail > 0 && !(event.target as HTMLElement).closest("select, dialog")) leave(event);
+    });
+    this.root.addEventListener("change", (event) => {
+      if ((event.target as HTMLElement).matches("select")) leave(event);
+    });
   }
 
   /** Ten times a second. */
@@ -134,6 +150,7 @@ export class Layout {
       case "help":
         return this.help.toggle();
       case "escape":
+        if (this.help.open) return this.help.toggle();
         return this.narrow.matches ? store.set({ tab: null, library: false }) : store.set({ tab: null });
     }
   }

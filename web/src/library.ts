@@ -92,7 +92,6 @@ export class Library {
       );
       this.browse.hidden = true;
       this.setup.hidden = false;
-      start.focus({ preventScroll: true });
     } catch (error) {
       this.lab.fail(error);
     }
@@ -103,6 +102,7 @@ export class Library {
     for (const [key, value] of Object.entries(set)) if (value === null) delete set[key];
     const speed = set[SPEED_KEY];
     delete set[SPEED_KEY];
+    (document.activeElement as HTMLElement | null)?.blur();
     this.lab.start(name, set, typeof speed === "number" ? speed : undefined);
     this.started();
   }

@@ -206,7 +206,9 @@ export class PeoplePanel implements Panel {
   }
 
   private nameOf(id: string): string {
-    return this.lab.store.now.viewers.find((one) => one.id === id)?.name || text("people.viewer", { id: id.slice(0, 4) });
+    // Who gave no name is called by the id.
+    const name = this.lab.store.now.viewers.find((one) => one.id === id)?.name;
+    return name && name !== id ? name : text("people.viewer", { id: id.slice(0, 4) });
   }
 
   private seat(run: string, action: "take" | "give" | "ask", to?: string): void {

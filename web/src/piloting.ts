@@ -181,7 +181,9 @@ export class Pilot {
   }
 
   private noteSent(seq: number, command: Command): void {
-    this.unanswered.set(seq, this.inputAt || performance.now());
+    // Only what an event caused is timed: a key that is merely held causes nothing new.
+    if (this.inputAt > 0) this.unanswered.set(seq, this.inputAt);
+    this.inputAt = 0;
     this.lab.note("drive", { seq, ...command });
     if (this.unanswered.size > 500) this.unanswered.delete(this.unanswered.keys().next().value!);
   }

@@ -12,7 +12,8 @@ export function fadePlates(root: Object3D, description: SceneDescription): void 
       const box = new Box3().setFromObject(object);
       const size = box.getSize(new Vector3());
       const half = 0.5 * Math.min(size.x, size.y);
-      if (size.z < 0.02 * half && half > 1.5 * description.radius) fade(object, box.getCenter(new Vector3()), half);
+      // Terrain ends where it ends: a robot may come to its edge.
+      if (size.z < 1e-4 * half && half > 1.5 * description.radius) fade(object, box.getCenter(new Vector3()), half);
     }
     for (const child of object.children) visit(child);
   };
@@ -32,7 +33,7 @@ function fade(mesh: Mesh, centre: Vector3, half: number): void {
       .replace(
         "#include <alphatest_fragment>",
         "#include <alphatest_fragment>\n" +
-          "diffuseColor.a *= 1.0 - smoothstep(0.45, 0.97, distance(groundPlace, plate.xy) / plate.z);",
+          "diffuseColor.a *= 1.0 - smoothstep(0.55, 0.98, distance(groundPlace, plate.xy) / plate.z);",
       );
   };
   mesh.material = material;

@@ -1,7 +1,7 @@
 // Live plots of any channels, beside the view.
 import uPlot from "uplot";
 import type { Lab } from "./app";
-import { button, clear, h, iconButton, note } from "./dom";
+import { button, clear, h, iconButton, note, write } from "./dom";
 import { number, text } from "./i18n";
 import { componentName, componentUnit, type Series } from "./source";
 import { recall, remember } from "./state";
@@ -71,9 +71,13 @@ export class Chart {
   private marked: number | null = null;
   private readonly watcher = new ResizeObserver(() => this.fit());
 
+  /** Values under the pointer as text, or the last ones, for who shows them outside the plot. */
+  readout: ((values: string[]) => void) | null = null;
+
   constructor(
     private readonly height = 170,
     private readonly pressed: ((time: number) => void) | null = null,
+    private readonly legend = true,
   ) {
     this.watcher.observe(this.element);
   }
@@ -117,12 +121,12 @@ export class Chart {
     const options: uPlot.Options = {
       width: wide,
       height: this.height,
-      legend: { live: true },
+      legend: { show: this.legend, live: true },
       cursor: { points: { size: 6 }, drag: { x: false, y: false }, focus: { prox: 24 } },
       focus: { alpha: 0.55 },
       scales: { x: { time: false } },
       axes: [
-        { ...axis, size: 26, values: (_plot, splits) => splits.map((one) => tick(one)) },
+        { ...axis, size: 26, values: (_plot, splits) => splits.map((one) => `${tick(one)} s`) },
         ...units.map((unit, index) => ({
           ...axis,
           scale: unit || "–",
@@ -146,10 +150,24 @@ export class Chart {
           value: (_plot: uPlot, value: number | null) => (value == null ? "–" : `${number(value)} ${one.unit}`.trim()),
         })),
       ],
-      hooks: { draw: [(plot) => this.drawMark(plot)] },
+      hooks: { draw: [(plot) => this.drawMark(plot)], setCursor: [(plot) => this.read(plot)], setData: [(plot) => this.read(plot)] },
     };
     this.plot = new uPlot(options, [[], ...curves.map(() => [])] as unknown as uPlot.AlignedData, this.element);
     if (this.pressed) this.listen(this.plot.over);
+  }
+
+  private read(plot: uPlot): void {
+    if (!this.readout) return;
+    const at = plot.cursor.idx;
+    this.readout(
+      plot.series.slice(1).map((one, index) => {
+        const column = plot.data[index + 1] ?? [];
+        let place = at ?? column.length - 1;
+        while (place > 0 && column[place] == null) place -= 1;
+        const value = column[place];
+        return value == null ? "" : `${number(value)} ${one.scale === "–" ? "" : (one.scale ?? "")}`.trim();
+      }),
+    );
   }
 
   private listen(over: HTMLElement): void {
@@ -337,7 +355,7 @@ export class Plots {
   }
 
   private card(plot: Curve[], index: number): HTMLElement {
-    const chart = new Chart(plot.length > 4 ? 200 : 170, (time) => this.lab.replay?.playback.seek(time));
+    const chart = new Chart(180, (time) => this.lab.replay?.playback.seek(time), false);
     this.charts[index] = chart;
     const picker = this.picker(index);
     const chips = plot.map((curve, place) =>
@@ -345,13 +363,16 @@ export class Plots {
         "span",
         { class: "chip" },
         this.swatch(place),
-        h("span", {}, this.name(curve)),
+        h("span", { class: "chip-name" }, this.name(curve)),
+        h("b", {}),
         iconButton("close", "plots.remove", () => {
           this.plots[index] = plot.filter((one) => one !== curve);
           this.changed();
         }, "", "chip-close"),
       ),
     );
+    const values = chips.map((chip) => chip.querySelector("b")!);
+    chart.readout = (words) => words.forEach((word, place) => values[place] && write(values[place], word));
     const drop = iconButton("close", "plots.drop", () => {
       this.plots.splice(index, 1);
       this.changed();

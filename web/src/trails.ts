@@ -50,11 +50,13 @@ export class Gathered {
 export class Trails {
   private ways: Way[] = [];
   private gathered = new Map<string, Gathered>();
+  private readonly grown = new Set<string>();
   private shownVersion = -1;
   private time = -1;
 
   constructor(private readonly lab: Lab) {
     const { store } = lab;
+    lab.onArrival(() => this.gather());
     store.on(["scene", "channels", "layers", "mode", "recording", "run"], () => this.choose());
   }
 
@@ -90,6 +92,13 @@ export class Trails {
       }
     }
     if (!live) return;
+    for (const way of this.ways) if (this.grown.delete(way.id)) this.drawGathered(way);
+  }
+
+  /** Takes every frame, also those that came while the page was busy, so that no corner is cut. */
+  private gather(): void {
+    const { live } = this.lab;
+    if (!live || !this.kinds.length) return;
     const now = live.lastFrame?.time ?? 0;
     if (now < this.time) this.clear();
     this.time = now;
@@ -98,7 +107,7 @@ export class Trails {
       if (!pose) continue;
       let gathered = this.gathered.get(way.id);
       if (!gathered) this.gathered.set(way.id, (gathered = new Gathered()));
-      if (gathered.add(pose[0]!, pose[1]!, pose.length >= 7 ? pose[2]! : 0)) this.drawGathered(way);
+      if (gathered.add(pose[0]!, pose[1]!, pose.length >= 7 ? pose[2]! : 0)) this.grown.add(way.id);
     }
   }
 

@@ -4,6 +4,7 @@ import { fileName, span } from "../src/exporting";
 import { History } from "../src/live";
 import { joinSeries, recent } from "../src/plots";
 import { RateChoice } from "../src/rate";
+import { Gathered } from "../src/trails";
 import { nextFactor, Playback, RealTimeMeter, SPEEDS } from "../src/timeline";
 
 describe("playback", () => {
@@ -222,5 +223,18 @@ describe("exports", () => {
     expect(span(-3, 99, 10)).toEqual([0, 10]);
     expect(span(NaN, NaN, 10)).toEqual([0, 10]);
     expect(span(3, 3, 10)).toEqual([0, 10]);
+  });
+});
+
+describe("ways", () => {
+  it("take points apart, thin themselves, and leave out what is no place", () => {
+    const way = new Gathered();
+    expect(way.add(0, 0, 0)).toBe(true);
+    expect(way.add(0.001, 0, 0)).toBe(false);
+    expect(way.add(NaN, 0, 0)).toBe(false);
+    for (let i = 1; i < 10_000; i += 1) way.add(i, 0, 0);
+    expect(way.array.length).toBeLessThanOrEqual(9003);
+    expect(way.array[0]).toBe(0);
+    expect(way.array.at(-3)).toBeGreaterThan(9990);
   });
 });

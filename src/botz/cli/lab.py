@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from botz.errors import BotzError, InputError, Problem
+from botz.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from botz.scenario.load import LoadedScenario
@@ -36,6 +36,7 @@ def lab(
 ) -> None:
     """Serve the lab: one page in a browser to drive, watch, replay and compare. Prints its address."""
     from botz.scenario.load import load
+    from botz.view.lab.client import client_folder
     from botz.view.lab.lab import InitialRun
     from botz.view.lab.server import LabSettings, serve_lab
 
@@ -44,31 +45,19 @@ def lab(
     initial = None
     if scenario is not None:
         initial = InitialRun(load(scenario, overrides=list(set_ or [])), label=scenario)
-    client = client_folder()
-    serve_lab(
-        LabSettings(host=host, port=port, root=root, runs=runs, token=token, client=client, initial=initial),
-        on_address=print_address,
-    )
+    settings = LabSettings(host, port, root, runs, token, client=client_folder(), initial=initial)
+    serve_lab(settings, on_address=print_address)
 
 
 def serve_run(loaded: LoadedScenario, label: str, out: Path | None) -> None:
     """The lab with one run in it, until Ctrl-C."""
+    from botz.view.lab.client import client_folder
     from botz.view.lab.lab import InitialRun
     from botz.view.lab.server import LabSettings, serve_lab
 
     runs = out.parent if out is not None else Path("runs")
     initial = InitialRun(loaded, out=out, label=label)
     serve_lab(LabSettings(port=0, runs=runs, client=client_folder(), initial=initial), on_address=print_address)
-
-
-def client_folder() -> Path:
-    """The built page, or what is missing."""
-    from botz.view import lab as room
-
-    folder = Path(room.__file__).with_name("client")
-    if not (folder / "index.html").is_file():
-        raise BotzError("the page of the lab is not there: it is built with Node 20 or newer when Botz is installed")
-    return folder
 
 
 def print_address(address: str) -> None:

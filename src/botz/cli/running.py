@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from botz.run import Outcome, Progress, Servers
 
 DEMO = "vivi-rough"
-DEMO_SIZE, DEMO_FPS = (960, 540), 25.0
+DEMO_FILM: dict[str, Any] = {"size": (960, 540), "fps": 25.0, "end": 12.0}
 
 
 def register(app: typer.Typer) -> None:
@@ -152,7 +152,7 @@ def demo(
 
         extra["plot"] = str(plot_recording(read(outcome.path), path=outcome.folder / "plot.png"))
         try:
-            extra["video"] = film(outcome, outcome.folder / "video.mp4", size=DEMO_SIZE, fps=DEMO_FPS)
+            extra["video"] = film(outcome, outcome.folder / "video.mp4", **DEMO_FILM)
         except BotzError as error:  # a machine without graphics still gets the rest
             print(f"botz: no film: {error}", file=sys.stderr)
     show_outcome(outcome, as_json, extra)

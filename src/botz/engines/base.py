@@ -228,6 +228,7 @@ class Engine(ABC):
     def note_commands(self, robot: str, where: str, commands: Mapping[str, Collection[float]]) -> None:
         """Told at a reset by controllers that follow what is written, with all values of each command: engines whose
         actuators have ranges add a note where some are beyond them."""
+        del robot, where, commands  # most engines' actuators have none
 
     @abstractmethod
     def rest_inputs(self, robot: str) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy.fft
 
 from botz.errors import InputError, Problem
 from botz.scenario.terrain import Roughness
@@ -34,6 +33,8 @@ def rough_heights(
     rng = np.random.default_rng([ROUGHNESS_STREAM, seed if roughness.seed is None else roughness.seed])
     spacing = [length / (points - 1) for length, points in zip(lengths, shape, strict=True)]
     shortest, longest = _band(roughness, lengths, spacing, key)
+    import scipy.fft  # here, for it takes a while and few worlds are rough
+
     waves = scipy.fft.rfft2(rng.standard_normal(shape), overwrite_x=True)
     # White noise has E|W|² = N for N points, and irfft2 divides by N: the factor √(N P) leaves the power P per wave.
     power = _wave_powers(shape, spacing, shortest, longest)
@@ -64,8 +65,8 @@ def _band(roughness: Roughness, lengths: tuple[float, float], spacing: list[floa
 
 def _wave_powers(shape: tuple[int, ...], spacing: list[float], shortest: float, longest: float) -> np.ndarray:
     """Mean square per G_d(n0) of each wave of the half plane that rfft2 keeps [1/m]: S(κ) integrated over its cell."""
-    n = np.abs(scipy.fft.fftfreq(shape[0], spacing[0]))
-    m = scipy.fft.rfftfreq(shape[1], spacing[1])
+    n = np.abs(np.fft.fftfreq(shape[0], spacing[0]))
+    m = np.fft.rfftfreq(shape[1], spacing[1])
     d_n, d_m = 1 / (shape[0] * spacing[0]), 1 / (shape[1] * spacing[1])
     kappa = np.hypot(n[:, None], m[None, :])
     # A wave as long as the terrain has the period of the grid, which is one cell longer.

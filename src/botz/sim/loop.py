@@ -141,16 +141,22 @@ class RowBuffer:
         self._written = time.perf_counter()
 
     def add_present(self) -> None:
-        """The state in which a run starts is its first row."""
+        """The state in which a run starts is its first row, in every stream, wherever its rows would lie."""
+        step = self.simulation.step_number
         self.simulation.engine.observe(self._rows[self._count])
-        self._steps[self._count] = self.simulation.step_number
+        self._steps[self._count] = step
+        self._write_between(step, self._rows[self._count : self._count + 1])
         self._count += 1
 
     def add_last(self) -> None:
         """The state in which a world ends, in every stream, wherever its rows would lie."""
         self.write()
-        step, row = self.simulation.step_number, self._rows[:1]
+        row = self._rows[:1]
         self.simulation.engine.observe(row[0])
+        self._write_between(self.simulation.step_number, row)
+
+    def _write_between(self, step: int, row: np.ndarray) -> None:
+        """A row in the streams whose turn it is not."""
         for index, stride in enumerate(self.strides):
             if step % stride:
                 self.sink.write_rows(index, np.array([step]), row)

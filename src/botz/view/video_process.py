@@ -16,6 +16,9 @@ from typing import Any
 
 from botz.errors import BotzError, InputError
 
+PLACES = 50
+"""Of a robot's way that say where the ground is seen best."""
+
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -41,6 +44,16 @@ def main() -> None:
         tell({"event": "failed", "problems": [[problem.message, problem.key] for problem in error.problems]})
     except (BotzError, OSError) as error:
         tell({"event": "failed", "reason": str(error)})
+
+
+def way_of(recording: Any) -> list[tuple[float, float]]:
+    """Places where robots were, for ground that is finest there."""
+    found: list[tuple[float, float]] = []
+    for name in recording:
+        if name.count("/") == 1 and name.endswith("/pose"):
+            rows = recording[name]
+            found += [(float(row[0]), float(row[1])) for row in rows[:: max(1, len(rows) // PLACES)]]
+    return found
 
 
 def end_with_parent() -> None:
@@ -76,7 +89,7 @@ def draw(orders: dict[str, Any], made_renderer: Any, tell: Any) -> None:
     from botz.view.sampling import Samples
 
     recording = read(orders["recording"])
-    scene = scene_of(load_data(recording.scenario, str(recording.path)).spec)
+    scene = scene_of(load_data(recording.scenario, str(recording.path)).spec, way_of(recording))
     samples = Samples(recording, scene.channels())
     size = (int(orders["size"][0]), int(orders["size"][1]))
     offscreen = OffscreenModel(scene, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from botz.scenario.arm import ArmScenario
@@ -12,9 +13,9 @@ from botz.scenario.vehicle import VehicleScenario
 from botz.scene.world_scene import Scene
 
 
-def scene_of(spec: Any) -> Scene:
+def scene_of(spec: Any, seen: Sequence[tuple[float, float]] = ()) -> Scene:
     """What a checked scenario (`LoadedScenario.spec`) looks like. Builders are imported when they are needed: some
-    bring MuJoCo or meshes along.
+    bring MuJoCo or meshes along. Terrain is thinned; `seen` are places (x, y) about which it is to be finest.
 
     >>> scene = scene_of(load_scenario("vivi-rough").spec)
     """
@@ -26,7 +27,7 @@ def scene_of(spec: Any) -> Scene:
         case VehicleScenario():
             from botz.scene.scenes import vehicle_scene
 
-            return vehicle_scene.build(spec)
+            return vehicle_scene.build(spec, seen)
         case SoccerScenario():
             from botz.scene.scenes import soccer_scene
 
@@ -38,6 +39,6 @@ def scene_of(spec: Any) -> Scene:
         case MultibodyScenario():
             from botz.scene.scenes import multibody_scene
 
-            return multibody_scene.build(spec)
+            return multibody_scene.build(spec, seen)
         case _:
             raise TypeError(f"no scene for a {type(spec).__name__}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,7 +56,7 @@ NEAR_GROUND = 1.0
 """Height below which a start is a start from the ground [m]."""
 
 
-def build(spec: MultibodyScenario) -> Scene:
+def build(spec: MultibodyScenario, seen: Sequence[tuple[float, float]] = ()) -> Scene:
     scene = Scene(materials={**palette(), "concrete": Material((0.62, 0.62, 0.60, 1.0), 0.9)})
     models = {name: model_for(robot, name) for name, robot in spec.robots.items()}
     for name, shape in spec.world.obstacles.items():
@@ -66,7 +67,7 @@ def build(spec: MultibodyScenario) -> Scene:
     for name, robot in spec.robots.items():
         _add_robot(scene, spec, name, robot, models[name])
     _frame(scene, spec)
-    scene.nodes[:0] = _ground(scene, spec)
+    scene.nodes[:0] = _ground(scene, spec, seen)
     return scene
 
 
@@ -233,7 +234,7 @@ def _add_wheels(scene: Scene, name: str, parent: str, element: VehicleWheels) ->
     for wheel_name, wheel in _vehicle(element).wheels.items():
         part, (x, y, z) = f"{name}/{wheel_name}", wheel.position
         profile = "flat" if wheel.rims == 2 else "round"
-        shapes = wheel_shapes(wheel.radius, wheel.width, profile=profile, tread="lugs")  # type: ignore[arg-type]
+        shapes = wheel_shapes(wheel.radius, wheel.width, profile=profile, tread="lugs")
         lifted, turning = Slides(f"{part}/deflection", (0.0, 0.0, 1.0)), Turns(f"{part}/angle", (0.0, 1.0, 0.0))
         scene.nodes.append(Node(f"{part}/carrier", parent, placed(x, y, z), motion=lifted))
         scene.nodes.append(Node(part, f"{part}/carrier", shapes=shapes, motion=turning))
@@ -273,10 +274,10 @@ def _flown(spec: MultibodyScenario) -> float:
     return max(found)
 
 
-def _ground(scene: Scene, spec: MultibodyScenario) -> list[Node]:
+def _ground(scene: Scene, spec: MultibodyScenario, seen: Sequence[tuple[float, float]]) -> list[Node]:
     world = spec.world
     if world.terrain is not None:
-        focus = [(robot.pose[0], robot.pose[1]) for robot in spec.robots.values()]
+        focus = [*((robot.pose[0], robot.pose[1]) for robot in spec.robots.values()), *seen]
         # Whatever a terrain says of its edges, there a run of this engine ends.
         grid = replace(build_grid(world.terrain, spec.seed), outside="end")
         return [Node("terrain", shapes=terrain_mesh(scene.materials, grid, focus=focus))]

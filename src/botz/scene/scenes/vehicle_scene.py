@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import hypot
 
 import numpy as np
@@ -39,10 +40,10 @@ LENGTHS_SEEN = 4.0
 """Radius of the view at the start, in lengths of a vehicle."""
 
 
-def build(spec: VehicleScenario) -> Scene:
+def build(spec: VehicleScenario, seen: Sequence[tuple[float, float]] = ()) -> Scene:
     scene = Scene(materials=palette())
     grid = build_grid(spec.world.terrain, spec.seed)
-    scene.nodes.append(Node("ground", shapes=ground_shapes(spec, grid, scene)))
+    scene.nodes.append(Node("ground", shapes=ground_shapes(spec, grid, scene, seen)))
     for number, (name, robot) in enumerate(spec.robots.items()):
         paint = ROBOT_PAINTS[(number + 1) % len(ROBOT_PAINTS)]
         scene.nodes.append(Node(name, shapes=body_shapes(robot, paint), motion=Follows(f"{name}/pose")))
@@ -59,7 +60,9 @@ def build(spec: VehicleScenario) -> Scene:
     return scene
 
 
-def ground_shapes(spec: VehicleScenario, grid: HeightGrid, scene: Scene) -> tuple[Shape, ...]:
+def ground_shapes(
+    spec: VehicleScenario, grid: HeightGrid, scene: Scene, seen: Sequence[tuple[float, float]]
+) -> tuple[Shape, ...]:
     """Tiles for level ground, which show motion better than grass; else the terrain."""
     terrain = spec.world.terrain
     if isinstance(terrain, FlatTerrain) and terrain.roughness is None and terrain.texture is None:
@@ -67,7 +70,7 @@ def ground_shapes(spec: VehicleScenario, grid: HeightGrid, scene: Scene) -> tupl
         middle = (0.5 * (grid.x_min + grid.x_max), 0.5 * (grid.y_min + grid.y_max))
         beyond = 1.0 if grid.outside == "end" else 3.0
         return (ground_plate(scene.materials, (beyond * sides[0], beyond * sides[1]), centre=middle, z=terrain.height),)
-    focus = [(robot.position[0], robot.position[1]) for robot in spec.robots.values()]
+    focus = [*((robot.position[0], robot.position[1]) for robot in spec.robots.values()), *seen]
     for controller in spec.controllers.values():
         if isinstance(controller, FollowWaypointsController):
             focus += [(x, y) for x, y in controller.points]

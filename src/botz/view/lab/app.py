@@ -22,7 +22,7 @@ from botz.view.lab import messages as said
 from botz.view.lab.clients import MOST_CLIENTS, Client, Dropped
 from botz.view.lab.exports import TYPES
 from botz.view.lab.forms import form_of
-from botz.view.lab.guard import Guarded, client_of
+from botz.view.lab.guard import Guarded, client_of, discard_body
 from botz.view.lab.lab import InitialRun, Lab
 
 HELLO_SECONDS = 10.0
@@ -199,6 +199,7 @@ async def export(request: Request) -> Response:
     async for part in request.stream():
         body += part
         if len(body) > LARGEST_BODY:
+            await discard_body(request.receive)
             return JSONResponse({"error": f"at most {LARGEST_BODY} bytes"}, 413)
     try:
         wanted = json.loads(body)
@@ -307,11 +308,13 @@ async def converse(lab: Lab, client: Client) -> None:
 
     tasks = [asyncio.create_task(listen()), asyncio.create_task(client.send_all())]
     try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
         lab.farewell(client)  # at once: a robot may be rolling
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    for task in done:
-        task.result()
+        endings = await asyncio.gather(*tasks, return_exceptions=True)
+    # A page that was dropped has also gone; that it was dropped is what is to be told.
+    endings.sort(key=lambda ending: not isinstance(ending, Dropped))
+    if isinstance(endings[0], Exception):
+        raise endings[0]

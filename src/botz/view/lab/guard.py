@@ -13,6 +13,7 @@ import logging
 import socket
 import time
 from collections.abc import Iterable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -29,6 +30,7 @@ MOST_WAITING = 16
 TOLD_OF_EACH = 5
 """Refusals of a kind that are told singly in TOLD_SECONDS; the rest are counted."""
 TOLD_SECONDS = 10.0
+DISCARD_BYTES, DISCARD_SECONDS = 1 << 20, 2.0
 OPEN_PATHS = ("/", "/assets/", "/favicon.ico", "/api/health")
 """What needs no token: the page itself, which then asks for it."""
 
@@ -196,11 +198,11 @@ class Guarded:
         if refused is not None:
             status, kind, detail = refused
             self.guard.refusals.note(kind, f"{detail}, from {client_of(scope)}")
-            await turn_away(scope, send, status, kind)
+            await turn_away(scope, receive, send, status, kind)
             return
         if scope["type"] == "http" and not is_open(scope["path"]) and not self.guard.token_fits(given_token(scope)):
             await self.guard.wrong_token(client_of(scope))
-            await turn_away(scope, send, 401, "wrong token")
+            await turn_away(scope, receive, send, 401, "wrong token")
             return
 
         async def send_with_headers(message: Message) -> None:
@@ -220,7 +222,9 @@ def client_of(scope: MutableMapping[str, Any]) -> str:
     return f"{client[0]}:{client[1]}" if client else "unknown"
 
 
-async def turn_away(scope: Scope, send: Send, status: int, text: str) -> None:
+async def turn_away(scope: Scope, receive: Receive, send: Send, status: int, text: str) -> None:
+    if scope["type"] == "http":
+        await discard_body(receive)
     start, body = "http.response.start", "http.response.body"
     if scope["type"] == "websocket":
         if "websocket.http.response" not in scope.get("extensions", {}):
@@ -230,3 +234,14 @@ async def turn_away(scope: Scope, send: Send, status: int, text: str) -> None:
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close"), *HEADERS]
     await send({"type": start, "status": status, "headers": headers})
     await send({"type": body, "body": text.encode() + b"\n"})
+
+
+async def discard_body(receive: Receive) -> None:
+    """Read what little there is: to be closed with something unread would cost the client its answer."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DISCARD_SECONDS):
+            size, more = 0, True
+            while more and size < DISCARD_BYTES:
+                message = await receive()
+                size += len(message.get("body", b""))
+                more = message.get("more_body", False)

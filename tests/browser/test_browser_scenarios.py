@@ -1,0 +1,77 @@
+"""Every shipped scenario in a real browser: it loads without a complaint, moves, and there is something to see."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from common import PATIENCE
+
+from botz.scenario import library
+
+if TYPE_CHECKING:
+    from browser_rig import BrowserLab, LabPage
+    from playwright.sync_api import Browser
+
+FACTOR = 2.0
+
+
+@pytest.fixture(scope="module")
+def stage(browser: Browser, browser_lab: BrowserLab) -> Iterator[LabPage]:
+    """One page for all, with all that the view can do."""
+    from browser_rig import LabPage
+
+    page = LabPage(browser, browser_lab, scripts=()).open()
+    page.js("botzLab.state.library && botzLab.lab.store.set({ library: false })")
+    yield page
+    page.close()
+
+
+def poses(page: LabPage) -> dict[str, np.ndarray]:
+    """All numbers that move something in the picture."""
+    told = page.js(
+        """Object.fromEntries(botzLab.state.scene.channels.map((name) => [name, botzLab.value(name)])
+             .filter(([, values]) => values))"""
+    )
+    return {name: np.array(values) for name, values in told.items()}
+
+
+def moves(page: LabPage) -> bool:
+    """Whether anything does, while the run goes on or in its recording."""
+    deadline = time.monotonic() + PATIENCE
+    first: dict[str, np.ndarray] = {}
+    while time.monotonic() < deadline:
+        if page.js("botzLab.state.mode") == "replay":
+            page.js("botzLab.lab.replay.playback.seek(0)")
+            first = first or poses(page)
+            page.js("botzLab.lab.replay.playback.seek(botzLab.state.details.duration)")
+        now = poses(page)
+        first = first or now
+        if any(np.abs(values - first[name]).max() > 1e-3 for name, values in now.items() if name in first):
+            return True
+        page.page.wait_for_timeout(50)
+    return False
+
+
+@pytest.mark.parametrize("name", library.names("scenario"))
+def test_a_shipped_scenario_loads_moves_and_is_seen(stage: LabPage, name: str):
+    from browser_rig import colours
+
+    seen, complaints = stage.events(), len(stage.errors)
+    stage.start(name, factor=FACTOR)
+    assert stage.js("botzLab.state.scene.nodes.length") > 1
+    assert stage.js("botzLab.lab.store.currentRun.scenario") == name
+    assert moves(stage)
+    picture = stage.picture()
+    stage.stop()
+    assert stage.errors[complaints:] == []
+    bad = "(n) => botzLab.events.slice(n).filter((one) => one.kind === 'error' || one.kind === 'failure').map((one) => one.detail)"
+    assert stage.js(bad, seen) == []
+    assert stage.run["status"] in ("interrupted", "finished"), stage.run["error"]
+    # Ground, sky and robots, none of them all of the picture.
+    assert colours(picture) > 60
+    shares = np.unique(picture.reshape(-1, 3) >> 3, axis=0, return_counts=True)[1] / (picture.shape[0] * picture.shape[1])
+    assert shares.max() < 0.8

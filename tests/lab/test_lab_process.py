@@ -1,0 +1,96 @@
+"""The lab as a program: its address, Ctrl-C, and what is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from common import PATIENCE, Answer
+
+import botz
+from botz.errors import InputError
+from botz.view.lab.server import LabServer, LabSettings, listening
+
+SERVE = """
+from pathlib import Path
+from botz.scenario.load import load
+from botz.view.lab.lab import InitialRun
+from botz.view.lab.server import LabSettings, serve_lab
+initial = InitialRun(load("differential-circle", overrides=["time.duration=1000"]), out=Path("here"))
+serve_lab(LabSettings(port=0, runs=Path("runs"), initial=initial), on_address=lambda text: print(text, flush=True))
+print("ended in order", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_the_lab_and_keeps_its_runs(tmp_path: Path, number: signal.Signals):
+    process = subprocess.Popen([sys.executable, "-c", SERVE], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address.startswith("http://127.0.0.1:")
+        recording = tmp_path / "here" / "recording.mcap"
+        deadline = time.monotonic() + PATIENCE
+        while httpx.get(address + "api/health", trust_env=False).json()["runs"] == 0 or not recording.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        if sys.platform == "linux":
+            # The server gives way to the physics, whose process is two below.
+            assert os.getpriority(os.PRIO_PROCESS, process.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 5
+            nices = [os.getpriority(os.PRIO_PROCESS, child) for child in children(process.pid)]
+            assert nices and set(nices) == {os.getpriority(os.PRIO_PROCESS, 0)}
+        time.sleep(0.5)
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0 and "ended in order" in out
+    finally:
+        process.kill()
+        process.wait()
+    left = [folder for folder in (tmp_path / "here",) if (folder / "recording.mcap").exists()]
+    for folder in left:  # a run that had not begun leaves nothing
+        rec = botz.read(folder)
+        assert rec.complete and rec.summary["status"] == "interrupted"
+
+
+def children(pid: int) -> list[int]:
+    """Processes that a process has started, and those that these have."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            found += [int(child), *children(int(child))]
+    return found
+
+
+def test_a_port_in_use_and_odd_addresses_are_told():
+    taken = listening("127.0.0.1", 0)
+    with pytest.raises(InputError, match="--port: cannot listen"):
+        LabServer(LabSettings(port=taken.getsockname()[1]))
+    taken.close()
+    with pytest.raises(InputError, match="--host"):
+        listening("no such host.example", 0)
+    with pytest.raises(InputError, match="65535"):
+        listening("127.0.0.1", 70000)
+    with pytest.raises(InputError, match="--root"):
+        LabServer(LabSettings(port=0, root=Path("nowhere")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--set", "seed=1"], "--set"),
+        (["no-such-scenario"], "no scenario"),
+        (["differential-circle", "--set", "seed=x"], "seed"),
+    ],
+)
+def test_mistakes_on_the_command_line_are_told(botz: Callable[..., Answer], arguments: list[Any], told: str):
+    answer = botz("lab", *arguments)
+    assert answer.code == 2 and told in answer.err and "Traceback" not in answer.err
