@@ -37,14 +37,15 @@ class Film:
     end: float
     speed: float = 1.0
     camera: str | dict[str, Any] = "chase"
+    target: str | None = None
 
 
 FILMS = {
-    "vivi": Film("vivi-rough", 4.0, 11.0),
+    "vivi": Film("vivi-rough", 13.0, 20.0),
     "soccer": Film("soccer-match", 0.0, 7.0, camera="field"),
-    "arm": Film("titan4-pick", 0.5, 17.5, 2.5, camera={"eye": [2.6, 2.4, 0.9], "target": [0.6, 0.3, -0.15]}),
-    "lophorina": Film("lophorina-waypoints", 1.0, 15.0, 2.0, camera="orbit"),
-    "wheeled": Film("wheeled-parade", 0.0, 20.0, 2.5, camera={"eye": [0.0, -9.5, 6.5], "target": [0.0, 0.0, 0.0]}),
+    "arm": Film("titan4-pick", 0.5, 17.5, 2.5, camera={"eye": [2.5, 1.65, 0.7], "target": [0.6, 0.3, 0.05]}),
+    "lophorina": Film("lophorina-waypoints", 1.0, 15.0, 2.0),
+    "wheeled": Film("wheeled-parade", 0.0, 20.0, 2.5, target="car"),
 }
 
 
@@ -71,6 +72,7 @@ def make(film: Film, path: Path) -> None:
             run,
             drawn,
             camera=film.camera,
+            target=film.target,
             size=SIZE,
             fps=FPS,
             speed=film.speed,

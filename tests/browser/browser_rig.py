@@ -9,18 +9,18 @@ from __future__ import annotations
 import base64
 import io
 import shutil
-import signal
-import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from common import PATIENCE, BotzProcess
 from PIL import Image
-from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Page
 
 import botz
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Page
 
 FLAGS = [
     "--use-angle=swiftshader",
@@ -34,7 +34,6 @@ FLAGS = [
 ]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 SMALL = (480, 320)
-OVER = ("finished", "interrupted", "failed")
 
 NO_SHADOWS = """localStorage.setItem("botz.layers", JSON.stringify(["grid", "trail"]));"""
 """Half of what software needs for a picture goes into shadows; tests that do not look at it do without."""
@@ -81,7 +80,7 @@ class BrowserLab:
         """In order, so that runs that are going on end too."""
         process = self.process.process
         if process.poll() is None:
-            process.send_signal(signal.SIGTERM if sys.platform != "win32" else signal.SIGBREAK)  # type: ignore[attr-defined]
+            process.terminate()
             process.wait(PATIENCE)
         self.process.end()
 
@@ -99,13 +98,8 @@ class LabPage:
             self.context.add_init_script(script)
         self.page: Page = self.context.new_page()
         self.errors: list[str] = []
-        self.crashed = False
-        self.page.on("crash", self._note_crash)
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
-
-    def _note_crash(self, _: Page) -> None:
-        self.crashed = True
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "assert"):
@@ -146,7 +140,7 @@ class LabPage:
 
     def event(self, kind: str, *, after: int = 0) -> Any:
         """Detail of the first event of a kind, once there is one after so many events."""
-        found = "([kind, n]) => { const one = botzLab.events.slice(n).find((e) => e.kind === kind); return one && [one.detail ?? null]; }"
+        found = "([kind, n]) => botzLab.events.slice(n).filter((e) => e.kind === kind).map((e) => [e.detail])[0]"
         return self.until(found, f"an event {kind!r}", [kind, after])[0]
 
     def events(self) -> int:

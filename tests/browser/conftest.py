@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from browser_rig import FLAGS, BrowserLab, LabPage, chromium
 from common import BASE, merged
 
 if TYPE_CHECKING:
-    from browser_rig import BrowserLab, LabPage
     from playwright.sync_api import Browser
 
-OpenPage = Callable[..., "LabPage"]
+OpenPage = Callable[..., LabPage]
 
 STILL: dict[str, Any] = {
     "description": "Nobody drives but the hands.",
@@ -35,10 +35,6 @@ def missing(reason: str) -> None:
 
 @pytest.fixture(scope="session")
 def browser_lab(own_shared_memory: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserLab]:
-    try:
-        from browser_rig import BrowserLab
-    except ImportError as error:
-        missing(f"no browser tests: {error}")
     from botz.errors import BotzError
     from botz.view.lab.client import client_folder
 
@@ -58,7 +54,6 @@ def browser_lab(own_shared_memory: None, tmp_path_factory: pytest.TempPathFactor
 def browser() -> Iterator[Browser]:
     """One for each file, not for all: while Playwright is at work, no other test could run an event loop."""
     try:
-        from browser_rig import FLAGS, chromium
         from playwright.sync_api import sync_playwright
     except ImportError as error:
         missing(f"no browser tests: {error}")
@@ -74,8 +69,6 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def open_page(browser: Browser, browser_lab: BrowserLab) -> Iterator[OpenPage]:
     """Opens pages; those that are left are closed, their runs stopped, and no browser may have complained."""
-    from browser_rig import LabPage
-
     opened: list[LabPage] = []
 
     def open_one(query: str = "", **options: Any) -> LabPage:
@@ -83,9 +76,12 @@ def open_page(browser: Browser, browser_lab: BrowserLab) -> Iterator[OpenPage]:
         return opened[-1].open(query)
 
     yield open_one
-    left = [page for page in opened if not (page.crashed or page.page.is_closed())]
+    left = [page for page in opened if not page.page.is_closed()]
     for page in left:
         page.js("() => { if (botzLab.state.mode === 'live') botzLab.lab.stop(); }")
+    for page in left[:1]:
+        over = "botzLab.state.runs.every((run) => ['finished', 'interrupted', 'failed'].includes(run.status))"
+        page.until(over, "the end of all runs")
     for page in left:
         page.close()
     assert [error for page in opened for error in page.errors] == []

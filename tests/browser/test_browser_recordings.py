@@ -8,13 +8,15 @@ import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from browser_rig import LabPage
 from PIL import Image
-from playwright.sync_api import Download
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Download
 
 OpenPage = Callable[..., LabPage]
 
@@ -85,8 +87,8 @@ def test_two_recordings_are_compared_as_ghosts_and_by_their_difference(open_page
         "the difference",
         [seen, POSE],
     )
-    found = page.js("botzLab.events.filter((one) => one.kind === 'difference').at(-1).detail.of[0]")
-    values = np.array(list(found["y"].values()) if isinstance(found["y"], dict) else found["y"])
+    drawn = "() => Array.from(botzLab.events.filter((one) => one.kind === 'difference').at(-1).detail.of[0].y)"
+    values = np.array(page.js(drawn))
     mine, theirs = page.lab.recording(shown), page.lab.recording(other)
     # The same drive, half a metre to the left.
     np.testing.assert_allclose(theirs[POSE][:, 1] - mine[POSE][:, 1], 0.5, atol=1e-9)
@@ -140,7 +142,7 @@ def test_what_is_seen_is_saved_as_picture_film_and_animated_model(open_page: Ope
     seen = page.events()
     failed = "(n) => botzLab.events.slice(n).find((one) => one.kind === 'failure' || one.kind === 'export')"
     downloads: list[Download] = []
-    page.page.on("download", downloads.append)
+    page.page.on("download", lambda one: downloads.append(one))
     page.page.click('.export [data-t="export.start"]')
     answer = page.until(failed, "the film", seen)
     if answer["kind"] == "failure" and "EGL" in answer["detail"] and os.environ.get("BOTZ_REQUIRE_CLIENT") != "1":

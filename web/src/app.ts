@@ -44,6 +44,8 @@ const MOST_EVENTS = 2000;
 
 export class Lab {
   source: Source | null = null;
+  /** Whether a run that somebody else has going is shown when there is nothing else to see. */
+  joins = true;
   /** What happened, newest last, for tests and for looking things up in the console. */
   readonly events: LabEvent[] = [];
   readonly ghosts: GhostRuns;
@@ -77,7 +79,8 @@ export class Lab {
     connection.on("error", (message) => this.takeError(message));
     connection.on("log", ({ run, level, text: words }) => {
       store.set({ log: [...store.now.log.slice(-499), { run, level, text: words }] });
-      if (run === store.now.run && /warn|error|critical/i.test(level)) hooks.say(/warn/i.test(level) ? "warning" : "error", words);
+      if (run === store.now.run && /warn|error|critical/i.test(level))
+        hooks.say(/warn/i.test(level) ? "warning" : "error", words);
     });
     world.onCamera = (camera, cameraTarget) => store.set({ camera, cameraTarget });
     store.on(["scene", "layers"], () => this.refreshWishes());
@@ -154,7 +157,7 @@ export class Lab {
       this.awaiting = false;
       return void this.showRun(mine.id);
     }
-    if (mode === "none" && shown === null && !this.awaiting) {
+    if (mode === "none" && shown === null && !this.awaiting && this.joins) {
       const going = runs.filter((run) => !isOver(run)).at(-1);
       if (going) return void this.showRun(going.id);
     }
@@ -169,7 +172,11 @@ export class Lab {
     if (now.status === "starting") this.store.set({ loading: "starting" });
     if (!isOver(now)) return;
     if (now.status === "failed") this.hooks.say("error", now.error ?? text("toast.failed"));
-    else this.say(now.status === "finished" ? "good" : "info", now.status === "finished" ? "toast.finished" : "toast.stopped");
+    else
+      this.say(
+        now.status === "finished" ? "good" : "info",
+        now.status === "finished" ? "toast.finished" : "toast.stopped",
+      );
     void this.afterRun(now);
   }
 
@@ -232,7 +239,8 @@ export class Lab {
     if (isOver(run)) return void this.afterRun(run);
     try {
       // A run that begins anew looks as it did.
-      if (this.loaded !== `run:${id}`) await this.loadPicture(`run:${id}`, `api/runs/${encodeURIComponent(id)}/scene.glb`, turn);
+      if (this.loaded !== `run:${id}`)
+        await this.loadPicture(`run:${id}`, `api/runs/${encodeURIComponent(id)}/scene.glb`, turn);
       if (turn !== this.turn) return;
       this.meter.clear();
       this.source = new LiveSource(this.connection, run);
@@ -247,6 +255,7 @@ export class Lab {
 
   async showRecording(id: string, options: { at?: number; picture?: string; play?: boolean } = {}): Promise<void> {
     const turn = (this.turn += 1);
+    this.joins = false; // who opened a recording wants to see that one
     const path = `api/recordings/${encodeURIComponent(id)}`;
     try {
       const details = (await (await this.connection.get(`${path}/info`)).json()) as RecordingDetails;
@@ -350,7 +359,12 @@ export class Lab {
   }
 
   /** Without `factor` the run goes at the scenario's own speed. */
-  start(scenario: string, set: Record<string, unknown>, factor?: number, from?: { recording: string; time: number }): void {
+  start(
+    scenario: string,
+    set: Record<string, unknown>,
+    factor?: number,
+    from?: { recording: string; time: number },
+  ): void {
     this.closeSource();
     this.turn += 1;
     this.awaiting = true;

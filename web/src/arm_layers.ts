@@ -40,7 +40,8 @@ export class ArmLayers {
     const { store, connection, world } = this.lab;
     const { mode, run, recording, layers, scene } = store.now;
     this.lastJoints = "";
-    const of = mode === "live" && run ? `runs/${run}` : mode === "replay" && recording ? `recordings/${recording}` : null;
+    const of =
+      mode === "live" && run ? `runs/${run}` : mode === "replay" && recording ? `recordings/${recording}` : null;
     if (!scene || of === null || !layers.has("workspace") || this.shownFor === of) return;
     this.shownFor = of;
     try {

@@ -1,11 +1,11 @@
 // Other runs as ghosts in the same view, and the difference of a channel between them and the one that is shown.
 import type { Lab } from "./app";
+import { Chart, type DrawnCurve } from "./chart";
 import { difference, isAngle } from "./compare";
 import { clear, h, note } from "./dom";
 import { clock, number, text } from "./i18n";
 import { when } from "./library";
 import type { Panel } from "./panels";
-import { Chart, type DrawnCurve } from "./plots";
 import { componentName, componentUnit, type Series } from "./source";
 
 export class ComparePanel implements Panel {
@@ -108,7 +108,9 @@ export class ComparePanel implements Panel {
     if (!options.some((one) => one.value === this.chosen)) {
       this.chosen = (options.find((one) => /pose#0$/.test(one.value)) ?? options[0])?.value ?? "";
     }
-    this.select.replaceChildren(...options.map((one) => h("option", { value: one.value, selected: one.value === this.chosen }, one.label)));
+    this.select.replaceChildren(
+      ...options.map((one) => h("option", { value: one.value, selected: one.value === this.chosen }, one.label)),
+    );
     this.results.append(
       h("h3", { t: "compare.difference" }),
       this.select,
@@ -155,14 +157,23 @@ export class ComparePanel implements Panel {
           { class: "legend-row", "data-difference": ghost.id },
           dot,
           h("span", {}, text("compare.rms", { value: `${number(found.rms)} ${unit}` })),
-          h("small", {}, text("compare.largest", { value: `${number(found.largest)} ${unit}`, time: clock(found.largestAt) })),
+          h(
+            "small",
+            {},
+            text("compare.largest", { value: `${number(found.largest)} ${unit}`, time: clock(found.largestAt) }),
+          ),
         ),
       );
     }
     this.curves = curves;
     this.differences = differences;
     this.results.querySelector(".difference-table")?.replaceChildren(...rows);
-    this.lab.note("difference", { channel, component, of: store.now.ghosts.map((one) => one.id), rms: rows.map((one) => one.textContent) });
+    this.lab.note("difference", {
+      channel,
+      component,
+      of: store.now.ghosts.map((one) => one.id),
+      rms: rows.map((one) => one.textContent),
+    });
     this.tick();
   }
 }

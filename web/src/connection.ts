@@ -35,6 +35,7 @@ export class Connection {
   private readonly callbacks = new Map<string, Set<(message: never) => void>>();
   private readonly statusCallbacks = new Set<(status: ConnectionStatus) => void>();
   private delayMs = firstDelayMs;
+  private lastTick = performance.now();
   private lastHeard = 0;
   private bytes = 0;
   private bytesSince = 0;
@@ -154,6 +155,9 @@ export class Connection {
       this.bytes = 0;
       this.bytesSince = now;
     }
+    // A page that stood still itself, as while it compiles shaders, has not listened: what came meanwhile is next.
+    if (now - this.lastTick > 3 * pingEveryMs) this.lastHeard = now;
+    this.lastTick = now;
     if (this.socket === null) return;
     if (now - this.lastHeard > silenceMs) {
       const silent = this.socket;

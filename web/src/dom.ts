@@ -106,8 +106,10 @@ const ICONS = {
   plots: "M4 4v16h16M7 15l4-5 3 3 5-7",
   layers: "M12 4l8 4-8 4-8-4zM4 12l8 4 8-4M4 16l8 4 8-4",
   camera: "M4 8h3l2-3h6l2 3h3v11H4zM12 10.2a3.3 3.3 0 1 0 0 6.6 3.3 3.3 0 0 0 0-6.6",
-  hands: "M7 8h10a4 4 0 0 1 4 4l-.6 4.2a2 2 0 0 1-3.5 1L15 15H9l-1.9 2.2a2 2 0 0 1-3.5-1L3 12a4 4 0 0 1 4-4zM8 10.5v3M6.5 12h3M15.5 11h.1M17.5 13h.1",
-  people: "M9 11a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM3 20c0-4 2.5-6 6-6s6 2 6 6M16 5a3 3 0 0 1 0 6M17.5 14c2.3.7 3.5 2.7 3.5 6",
+  hands:
+    "M7 8h10a4 4 0 0 1 4 4l-.6 4.2a2 2 0 0 1-3.5 1L15 15H9l-1.9 2.2a2 2 0 0 1-3.5-1L3 12a4 4 0 0 1 4-4zM8 10.5v3M6.5 12h3M15.5 11h.1M17.5 13h.1",
+  people:
+    "M9 11a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM3 20c0-4 2.5-6 6-6s6 2 6 6M16 5a3 3 0 0 1 0 6M17.5 14c2.3.7 3.5 2.7 3.5 6",
   compare: "M4 17c4 0 4-10 8-10s4 6 8 6M4 12c4 0 4-6 8-6M15 18h5",
   recordings: "M4 6h16v12H4zM4 10h16M8 6v4M16 6v4",
   export: "M12 15V4M8 8l4-4 4 4M5 14v5h14v-5",
@@ -142,8 +144,18 @@ export function setIcon(button: HTMLElement, name: IconName): void {
 }
 
 /** A button with an icon only; `keys` names its shortcut in the tip. */
-export function iconButton(name: IconName, tip: Key, press: () => void, keys = "", cls = "icon-button"): HTMLButtonElement {
-  return h("button", { type: "button", class: cls, tip, "data-keys": keys || undefined, on: { click: press } }, icon(name));
+export function iconButton(
+  name: IconName,
+  tip: Key,
+  press: () => void,
+  keys = "",
+  cls = "icon-button",
+): HTMLButtonElement {
+  return h(
+    "button",
+    { type: "button", class: cls, tip, "data-keys": keys || undefined, on: { click: press } },
+    icon(name),
+  );
 }
 
 export function button(t: Key, press: () => void, cls = "", name?: IconName): HTMLButtonElement {

@@ -75,31 +75,76 @@ export class ExportPanel implements Panel {
 
   private form(duration: number): HTMLElement {
     const { choice } = this;
-    const picker = (id: string, key: "export.format" | "export.size" | "export.fps" | "export.camera", values: string[], now: string, take: (value: string) => void, words: (value: string) => string = (value) => value): HTMLElement => {
-      const select = h("select", { id }, ...values.map((one) => h("option", { value: one, selected: one === now }, words(one))));
+    const picker = (
+      id: string,
+      key: "export.format" | "export.size" | "export.fps" | "export.camera",
+      values: string[],
+      now: string,
+      take: (value: string) => void,
+      words: (value: string) => string = (value) => value,
+    ): HTMLElement => {
+      const select = h(
+        "select",
+        { id },
+        ...values.map((one) => h("option", { value: one, selected: one === now }, words(one))),
+      );
       select.addEventListener("change", () => take(select.value));
       return h("div", { class: "field" }, h("label", { for: id, t: key }), select);
     };
-    const time = (id: string, key: "export.from" | "export.to", now: number, take: (value: number) => void): HTMLElement => {
+    const time = (
+      id: string,
+      key: "export.from" | "export.to",
+      now: number,
+      take: (value: number) => void,
+    ): HTMLElement => {
       const input = h("input", { id, type: "text", inputmode: "decimal", value: now.toFixed(2) });
       input.addEventListener("change", () => take(Number(input.value.replace(",", "."))));
-      return h("div", { class: "field" }, h("label", { for: id, t: key }), h("span", { class: "entry" }, input, h("span", { class: "unit" }, "s")));
+      return h(
+        "div",
+        { class: "field" },
+        h("label", { for: id, t: key }),
+        h("span", { class: "entry" }, input, h("span", { class: "unit" }, "s")),
+      );
     };
     const film = h(
       "div",
       { class: "form" },
-      picker("export-size", "export.size", SIZES.map((one) => one.join("×")), choice.size.join("×"), (value) => {
-        choice.size = value.split("×").map(Number) as [number, number];
-      }),
-      picker("export-fps", "export.fps", ["15", "25", "30", "60"], String(choice.fps), (value) => (choice.fps = Number(value))),
-      picker("export-camera", "export.camera", ["seen", "now"], choice.seen ? "seen" : "now", (value) => (choice.seen = value === "seen"), (value) =>
-        text(value === "seen" ? "export.cameraMoving" : "export.cameraStill"),
+      picker(
+        "export-size",
+        "export.size",
+        SIZES.map((one) => one.join("×")),
+        choice.size.join("×"),
+        (value) => {
+          choice.size = value.split("×").map(Number) as [number, number];
+        },
+      ),
+      picker(
+        "export-fps",
+        "export.fps",
+        ["15", "25", "30", "60"],
+        String(choice.fps),
+        (value) => (choice.fps = Number(value)),
+      ),
+      picker(
+        "export-camera",
+        "export.camera",
+        ["seen", "now"],
+        choice.seen ? "seen" : "now",
+        (value) => (choice.seen = value === "seen"),
+        (value) => text(value === "seen" ? "export.cameraMoving" : "export.cameraStill"),
       ),
     );
-    const format = picker("export-format", "export.format", [...FORMATS], choice.format, (value) => {
-      choice.format = value as ExportFormat;
-      film.hidden = value === "glb";
-    }, (value) => text(`export.${value as ExportFormat}`));
+    const format = picker(
+      "export-format",
+      "export.format",
+      [...FORMATS],
+      choice.format,
+      (value) => {
+        choice.format = value as ExportFormat;
+        film.hidden = value === "glb";
+      },
+      (value) => text(`export.${value as ExportFormat}`),
+    );
     film.hidden = choice.format === "glb";
     return h(
       "div",

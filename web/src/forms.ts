@@ -70,7 +70,11 @@ export function shown(value: Value): string {
 /** Units as one writes them: m/s² instead of m/s^2. */
 export function prettyUnit(unit: string): string {
   if (unit === "1") return "";
-  return unit.replace(/\^(-?\d)/g, (_, power: string) => power.replace("-", "⁻").replace(/\d/, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]!)).replaceAll("*", "·");
+  return unit
+    .replace(/\^(-?\d)/g, (_, power: string) =>
+      power.replace("-", "⁻").replace(/\d/, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]!),
+    )
+    .replaceAll("*", "·");
 }
 
 export class SettingsForm {
@@ -92,7 +96,12 @@ export class SettingsForm {
         const open = first && groups.size <= 3;
         const count = h("span", { class: "count" }, String(fields.length));
         this.element.append(
-          h("details", { class: "group", open }, h("summary", {}, h("span", {}, head.replaceAll(".", " › ")), count), ...rows),
+          h(
+            "details",
+            { class: "group", open },
+            h("summary", {}, h("span", {}, head.replaceAll(".", " › ")), count),
+            ...rows,
+          ),
         );
         first = false;
       }
@@ -129,11 +138,19 @@ export class SettingsForm {
     };
     const listen = field.kind === "boolean" || field.kind === "choice" ? "change" : "input";
     control.addEventListener(listen, () => {
-      take(control instanceof HTMLInputElement && control.type === "checkbox" ? String(control.checked) : control.value);
+      take(
+        control instanceof HTMLInputElement && control.type === "checkbox" ? String(control.checked) : control.value,
+      );
     });
     control.setAttribute("aria-describedby", problem.id);
     const unit = h("span", { class: "unit" }, prettyUnit(field.unit));
-    const row = h("div", { class: `field field-${field.kind}` }, label, h("span", { class: "entry" }, control, unit), problem);
+    const row = h(
+      "div",
+      { class: `field field-${field.kind}` },
+      label,
+      h("span", { class: "entry" }, control, unit),
+      problem,
+    );
     return row;
   }
 
@@ -150,6 +167,13 @@ export class SettingsForm {
     const digits = field.kind === "number" ? "decimal" : field.kind === "integer" ? "numeric" : "text";
     // A phone's decimal pad has no minus sign: where negative numbers make sense, the whole keyboard.
     const mode = field.minimum !== null && field.minimum >= 0 ? digits : "text";
-    return h("input", { id, type: "text", inputmode: mode, value: shown(field.value), autocomplete: "off", spellcheck: "false" });
+    return h("input", {
+      id,
+      type: "text",
+      inputmode: mode,
+      value: shown(field.value),
+      autocomplete: "off",
+      spellcheck: "false",
+    });
   }
 }

@@ -114,7 +114,8 @@ export function fittingMapping(robot: RobotInfo, mode: string | null, stored: un
   const from = stored as Partial<Mapping> | null;
   for (const name of Object.keys(mapping.axes)) {
     const one = from?.axes?.[name];
-    if (one && Array.isArray(one.plus) && Array.isArray(one.minus)) mapping.axes[name] = { ...mapping.axes[name]!, ...one };
+    if (one && Array.isArray(one.plus) && Array.isArray(one.minus))
+      mapping.axes[name] = { ...mapping.axes[name]!, ...one };
   }
   for (const name of Object.keys(mapping.buttons)) {
     const one = from?.buttons?.[name];

@@ -53,14 +53,27 @@ export class HandsPanel implements Panel {
     if (robot.note) this.element.append(h("p", { class: "muted" }, robot.note));
     this.element.append(this.gain());
     this.element.append(h("h3", { t: "hands.mapping" }));
-    for (const [name, binding] of Object.entries(this.pilot.mapping.axes)) this.element.append(this.axis(name, binding));
+    for (const [name, binding] of Object.entries(this.pilot.mapping.axes))
+      this.element.append(this.axis(name, binding));
     for (const [name, binding] of Object.entries(this.pilot.mapping.buttons)) {
-      const keys = this.keyChip(binding.keys, (code) => this.change(() => (this.pilot.mapping.buttons[name] = { ...binding, keys: [code] })));
+      const keys = this.keyChip(binding.keys, (code) =>
+        this.change(() => (this.pilot.mapping.buttons[name] = { ...binding, keys: [code] })),
+      );
       this.element.append(
-        h("section", { class: "axis" }, h("div", { class: "row spread" }, h("b", {}, textOr(`hold.${name}`, name)), keys, this.meter(name))),
+        h(
+          "section",
+          { class: "axis" },
+          h("div", { class: "row spread" }, h("b", {}, textOr(`hold.${name}`, name)), keys, this.meter(name)),
+        ),
       );
     }
-    this.element.append(h("div", { class: "row" }, button("hands.default", () => this.pilot.setMapping(null), "quiet", "reset")));
+    this.element.append(
+      h(
+        "div",
+        { class: "row" },
+        button("hands.default", () => this.pilot.setMapping(null), "quiet", "reset"),
+      ),
+    );
     this.element.append(h("h3", { t: "hands.padTitle" }), this.padCard());
   }
 
@@ -68,7 +81,11 @@ export class HandsPanel implements Panel {
     const { store } = this.lab;
     const row = h("div", { class: "form" });
     if (names.length > 1 || store.now.robot !== names[0]) {
-      const select = h("select", { id: "hands-robot" }, ...names.map((name) => h("option", { value: name, selected: name === store.now.robot }, name)));
+      const select = h(
+        "select",
+        { id: "hands-robot" },
+        ...names.map((name) => h("option", { value: name, selected: name === store.now.robot }, name)),
+      );
       select.addEventListener("change", () => this.chooseRobot(select.value));
       row.append(h("div", { class: "field" }, h("label", { for: "hands-robot", t: "hands.robot" }), select));
     }
@@ -77,7 +94,9 @@ export class HandsPanel implements Panel {
       const select = h(
         "select",
         { id: "hands-mode" },
-        ...modes.map((name) => h("option", { value: name, selected: name === store.now.handMode }, textOr(`handMode.${name}`, name))),
+        ...modes.map((name) =>
+          h("option", { value: name, selected: name === store.now.handMode }, textOr(`handMode.${name}`, name)),
+        ),
       );
       select.addEventListener("change", () => store.set({ handMode: select.value }));
       row.append(h("div", { class: "field" }, h("label", { for: "hands-mode", t: "hands.mode" }), select));
@@ -94,7 +113,14 @@ export class HandsPanel implements Panel {
   private gain(): HTMLElement {
     const { store } = this.lab;
     const words = h("output", {}, `${Math.round(100 * store.now.gain)} %`);
-    const slider = h("input", { type: "range", id: "hands-gain", min: "0.1", max: "1", step: "0.05", value: String(store.now.gain) });
+    const slider = h("input", {
+      type: "range",
+      id: "hands-gain",
+      min: "0.1",
+      max: "1",
+      step: "0.05",
+      value: String(store.now.gain),
+    });
     slider.addEventListener("input", () => (words.textContent = `${Math.round(100 * Number(slider.value))} %`));
     slider.addEventListener("change", () => {
       store.set({ gain: Number(slider.value) });
@@ -105,7 +131,12 @@ export class HandsPanel implements Panel {
     return h(
       "div",
       { class: "form" },
-      h("div", { class: "field" }, h("label", { for: "hands-gain", t: "hands.gain" }), h("span", { class: "entry" }, slider, words)),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: "hands-gain", t: "hands.gain" }),
+        h("span", { class: "entry" }, slider, words),
+      ),
       h("label", { class: "switch-row", for: "hands-sticks" }, h("b", { t: "hands.sticks" }), sticks),
     );
   }
@@ -116,7 +147,9 @@ export class HandsPanel implements Panel {
     const source = h(
       "select",
       { "aria-label": `${textOr(`axis.${name}`, name)}: ${text("hands.padTitle")}` },
-      ...padSources().map(({ id }) => h("option", { value: id, selected: id === padSourceId(binding.pad) }, text(`pad.${id}` as Key))),
+      ...padSources().map(({ id }) =>
+        h("option", { value: id, selected: id === padSourceId(binding.pad) }, text(`pad.${id}` as Key)),
+      ),
     );
     source.addEventListener("change", () => set({ pad: padSources().find((one) => one.id === source.value)!.source }));
     const invert = h("input", { type: "checkbox", checked: binding.padInvert });
@@ -133,7 +166,12 @@ export class HandsPanel implements Panel {
         h("span", { class: "sign" }, "−"),
         this.keyChip(binding.minus, (code) => set({ minus: [code] })),
       ),
-      h("div", { class: "axis-pad" }, source, h("label", { class: "inline" }, invert, h("span", { t: "hands.invert" }))),
+      h(
+        "div",
+        { class: "axis-pad" },
+        source,
+        h("label", { class: "inline" }, invert, h("span", { t: "hands.invert" })),
+      ),
     );
   }
 
@@ -168,7 +206,13 @@ export class HandsPanel implements Panel {
     const { gamepad } = this.lab.store.now;
     if (!gamepad) return note("hands.noPad");
     this.padView = h("div", { class: "pad-view" });
-    return h("section", { class: "card" }, h("b", {}, shortName(gamepad)), this.padView, h("p", { class: "muted", t: "hands.padKeys" }));
+    return h(
+      "section",
+      { class: "card" },
+      h("b", {}, shortName(gamepad)),
+      this.padView,
+      h("p", { class: "muted", t: "hands.padKeys" }),
+    );
   }
 
   private drawPad(view: HTMLElement): void {
@@ -176,7 +220,10 @@ export class HandsPanel implements Panel {
     if (!state) return;
     if (view.childElementCount !== 2 + state.buttons.length) {
       const sticks = [0, 1].map(() => h("span", { class: "pad-stick" }, h("i", {})));
-      view.replaceChildren(...sticks, ...state.buttons.map((_, index) => h("span", { class: "pad-button" }, String(index))));
+      view.replaceChildren(
+        ...sticks,
+        ...state.buttons.map((_, index) => h("span", { class: "pad-button" }, String(index))),
+      );
     }
     [0, 1].forEach((side) => {
       const dot = view.children[side]!.firstElementChild as HTMLElement;

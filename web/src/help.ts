@@ -37,7 +37,12 @@ export class Help {
     );
     const none = h("p", { class: "muted", t: "help.noHands" });
     this.content.replaceChildren(
-      h("header", {}, h("h2", { id: "help-title", t: "help.title" }), button("close", () => this.element.close(), "quiet")),
+      h(
+        "header",
+        {},
+        h("h2", { id: "help-title", t: "help.title" }),
+        button("close", () => this.element.close(), "quiet"),
+      ),
       h(
         "div",
         { class: "help-columns" },

@@ -27,6 +27,7 @@ export class Layout {
   private readonly transport: Transport;
   private readonly score: ScoreBoard;
   private readonly help: Help;
+  private readonly tight = window.matchMedia("(max-width: 1000px)");
   private readonly narrow = window.matchMedia("(max-width: 760px)");
 
   constructor(
@@ -35,7 +36,11 @@ export class Layout {
     toasts: Toasts,
   ) {
     const { store } = lab;
-    this.pilot = new Pilot(lab, (action) => this.act(action), (index) => this.camera(index));
+    this.pilot = new Pilot(
+      lab,
+      (action) => this.act(action),
+      (index) => this.camera(index),
+    );
     this.library = new Library(
       lab,
       () => this.narrow.matches && store.set({ library: false }),
@@ -71,7 +76,19 @@ export class Layout {
       seat: () => this.panels.open("people"),
     });
     const bar = h("div", { class: "bottom" }, this.pilot.sticks.element, this.driveHint(), this.transport.element);
-    root.append(top, this.library.element, this.panels.rail, this.panels.element, bar, this.score.element, this.veil(), this.welcome(), asks, toasts.element, this.help.element);
+    root.append(
+      top,
+      this.library.element,
+      this.panels.rail,
+      this.panels.element,
+      bar,
+      this.score.element,
+      this.veil(),
+      this.welcome(),
+      asks,
+      toasts.element,
+      this.help.element,
+    );
     this.arrange();
     this.keepKeysForDriving();
   }
@@ -80,7 +97,9 @@ export class Layout {
    * walks through the page by the Tab key keeps the place. */
   private keepKeysForDriving(): void {
     const leave = (event: Event): void => {
-      const target = (event.target as HTMLElement).closest<HTMLElement>("button, select, input:not([type=text]):not([type=search])");
+      const target = (event.target as HTMLElement).closest<HTMLElement>(
+        "button, select, input:not([type=text]):not([type=search])",
+      );
       target?.blur();
     };
     this.root.addEventListener("click", (event) => {
@@ -167,8 +186,8 @@ export class Layout {
     store.on(["library", "tab", "mode", "sticks", "run", "runs", "scene"], () => {
       let { library } = store.now;
       const { tab } = store.now;
-      // One sheet at a time where there is little room.
-      if (this.narrow.matches && library && tab !== null) {
+      // One panel at a time where there is little room.
+      if (this.tight.matches && library && tab !== null) {
         if (wasLibrary) store.set({ library: (library = false) });
         else store.set({ tab: null });
       }
@@ -193,7 +212,7 @@ export class Layout {
       const run = store.currentRun;
       const { robot } = this.pilot;
       const going = store.now.mode === "live" && run?.status === "running" && robot !== null;
-      hint.hidden = !going || store.now.sticks;
+      hint.hidden = !going || store.now.sticks || !(store.isDriver || run.driver === null);
       hint.classList.toggle("driving", store.now.driving);
       if (!going || !robot) return;
       const words = store.now.driving ? text("hint.driving", { name: robot.name }) : textOr(`hint.${robot.hands}`, "");
@@ -205,7 +224,12 @@ export class Layout {
   private veil(): HTMLElement {
     const words = h("p", {});
     const detail = h("small", {});
-    const veil = h("div", { class: "veil", hidden: true, role: "status" }, h("i", { class: "spinner" }), h("div", {}, words, detail));
+    const veil = h(
+      "div",
+      { class: "veil", hidden: true, role: "status" },
+      h("i", { class: "spinner" }),
+      h("div", {}, words, detail),
+    );
     this.lab.store.on(["loading", "language", "log", "run"], () => {
       const { loading, log, run } = this.lab.store.now;
       veil.hidden = loading === null;
@@ -221,7 +245,8 @@ export class Layout {
     const open = button("welcome.choose", () => store.set({ library: true }), "primary", "library");
     const card = h("div", { class: "welcome" }, h("h1", { t: "welcome.title" }), h("p", { t: "welcome.text" }), open);
     store.on(["mode", "loading", "scene", "library"], () => {
-      card.hidden = store.now.mode !== "none" || store.now.loading !== null || (this.narrow.matches && store.now.library);
+      card.hidden =
+        store.now.mode !== "none" || store.now.loading !== null || (this.narrow.matches && store.now.library);
     });
     return card;
   }

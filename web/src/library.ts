@@ -34,7 +34,12 @@ export function when(started: string, now = new Date()): string {
 
 export class Library {
   readonly element: HTMLElement;
-  private readonly search = h("input", { type: "search", class: "search", hint: "library.search", tip: "library.search" });
+  private readonly search = h("input", {
+    type: "search",
+    class: "search",
+    hint: "library.search",
+    tip: "library.search",
+  });
   private readonly scenarios = h("div", { class: "scenario-list" });
   private readonly recordings = h("div", { class: "recording-list" });
   private readonly runs = h("div", { class: "run-list" });
@@ -50,7 +55,11 @@ export class Library {
   ) {
     const tabs = h("div", { class: "segments", role: "tablist" });
     for (const name of ["scenarios", "recordings"] as const) {
-      const tab = button(name === "scenarios" ? "library.scenarios" : "library.recordings", () => this.turnTo(name), "segment");
+      const tab = button(
+        name === "scenarios" ? "library.scenarios" : "library.recordings",
+        () => this.turnTo(name),
+        "segment",
+      );
       tab.setAttribute("role", "tab");
       tab.dataset.page = name;
       tabs.append(tab);
@@ -59,7 +68,12 @@ export class Library {
     this.element = h(
       "aside",
       { class: "panel left", tip: "library.title" },
-      h("header", { class: "panel-head" }, h("h2", { t: "library.title" }), iconButton("close", "close", close, "", "icon-button small")),
+      h(
+        "header",
+        { class: "panel-head" },
+        h("h2", { t: "library.title" }),
+        iconButton("close", "close", close, "", "icon-button small"),
+      ),
       h("div", { class: "panel-body" }, this.browse, this.setup),
     );
     this.search.addEventListener("input", () => this.draw());
@@ -84,7 +98,12 @@ export class Library {
           "div",
           { class: "setup-head" },
           iconButton("chevron", "library.back", () => this.leaveSetup(), "", "icon-button small flipped"),
-          h("div", {}, h("h3", {}, form.name), h("span", { class: "engine" }, textOr(`engine.${form.engine}`, form.engine))),
+          h(
+            "div",
+            {},
+            h("h3", {}, form.name),
+            h("span", { class: "engine" }, textOr(`engine.${form.engine}`, form.engine)),
+          ),
         ),
         form.description ? h("p", { class: "muted" }, form.description) : "",
         h("div", { class: "setup-form" }, this.form.element),
@@ -120,7 +139,8 @@ export class Library {
     }
     this.scenarios.hidden = page !== "scenarios";
     this.recordings.hidden = page !== "recordings";
-    if (page === "recordings" && this.lab.connection.connected) this.lab.refreshRecordings().catch((error) => this.lab.fail(error));
+    if (page === "recordings" && this.lab.connection.connected)
+      this.lab.refreshRecordings().catch((error) => this.lab.fail(error));
     this.draw();
   }
 
@@ -142,14 +162,25 @@ export class Library {
             { class: "entry-row" },
             h(
               "button",
-              { type: "button", class: "entry", "data-scenario": one.name, on: { click: () => void this.choose(one.name) } },
+              {
+                type: "button",
+                class: "entry",
+                "data-scenario": one.name,
+                on: { click: () => void this.choose(one.name) },
+              },
               h("strong", {}, one.name),
               h("span", {}, one.description),
             ),
-            iconButton("play", "library.startNow", () => {
-              this.lab.start(one.name, {});
-              this.started();
-            }, "", "icon-button small start-now"),
+            iconButton(
+              "play",
+              "library.startNow",
+              () => {
+                this.lab.start(one.name, {});
+                this.started();
+              },
+              "",
+              "icon-button small start-now",
+            ),
           ),
         );
       }
@@ -173,7 +204,11 @@ export class Library {
             on: { click: () => void this.lab.showRecording(one.id) },
           },
           h("strong", {}, one.scenario),
-          h("span", {}, `${when(one.started)} · ${clock(one.duration, 1)} · ${textOr(`status.${one.status}`, one.status)}`),
+          h(
+            "span",
+            {},
+            `${when(one.started)} · ${clock(one.duration, 1)} · ${textOr(`status.${one.status}`, one.status)}`,
+          ),
         ),
       );
     }

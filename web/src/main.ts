@@ -35,7 +35,11 @@ import { WorldView, type LayerName } from "./world";
 
 function begin(root: HTMLElement): void {
   const asked = new URLSearchParams(location.search);
-  const language = fittingLanguage([asked.get("lang"), recall<Language | null>("language", null), ...navigator.languages]);
+  const language = fittingLanguage([
+    asked.get("lang"),
+    recall<Language | null>("language", null),
+    ...navigator.languages,
+  ]);
   setLanguage(language);
   document.title = text("page.title");
 
@@ -91,6 +95,7 @@ function followAddress(lab: Lab, layout: Layout, asked: URLSearchParams): void {
       queueMicrotask(() => off());
     });
   }
+  if (asked.has("recording") || asked.has("autostart")) lab.joins = false;
   const done = lab.connection.on("welcome", () => {
     done();
     const scenario = asked.get("scenario");
@@ -103,7 +108,13 @@ function followAddress(lab: Lab, layout: Layout, asked: URLSearchParams): void {
 
 function expose(lab: Lab, layout: Layout): void {
   const measure = {
-    inputToMotion(channel: string, component: number, threshold: number, code: string, timeoutMs = 2000): Promise<number> {
+    inputToMotion(
+      channel: string,
+      component: number,
+      threshold: number,
+      code: string,
+      timeoutMs = 2000,
+    ): Promise<number> {
       return new Promise((resolve, reject) => {
         const before = lab.live?.newest(channel)?.[component];
         if (before === undefined) return reject(new Error(`${channel} is not watched`));

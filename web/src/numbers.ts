@@ -22,7 +22,12 @@ export function groupChannels(channels: readonly ChannelInfo[], search: string):
 export class Numbers {
   readonly element = h("div", { class: "numbers" });
   open = false;
-  private readonly search = h("input", { type: "search", hint: "numbers.search", tip: "numbers.search", class: "search" });
+  private readonly search = h("input", {
+    type: "search",
+    hint: "numbers.search",
+    tip: "numbers.search",
+    class: "search",
+  });
   private readonly list = h("div", { class: "number-list" });
   private readonly closed = new Set<string>();
   private cells: { channel: string; component: number; node: HTMLElement }[] = [];
@@ -66,7 +71,10 @@ export class Numbers {
       first = false;
     }
     if (!groups.size) this.list.append(note(channels.length ? "numbers.none" : "numbers.empty"));
-    this.lab.wish("numbers", this.cells.map((one) => one.channel));
+    this.lab.wish(
+      "numbers",
+      this.cells.map((one) => one.channel),
+    );
     this.tick();
   }
 
@@ -89,18 +97,42 @@ export class Numbers {
   private channel(head: string, channel: ChannelInfo): HTMLElement {
     const [name, , description, components] = channel;
     const short = head ? name.slice(head.length + 1) : name;
-    const plotButton = iconButton("plots", "numbers.plot", () => {
-      const count = Math.max(1, components.length);
-      for (let component = 0; component < Math.min(count, 8); component += 1) this.plots.add({ channel: name, component });
-      this.showPlots();
-    }, "", "icon-button small");
-    const title = h("div", { class: "channel-head", title: description }, h("span", { class: "channel-name" }, short), plotButton);
+    const plotButton = iconButton(
+      "plots",
+      "numbers.plot",
+      () => {
+        const count = Math.max(1, components.length);
+        for (let component = 0; component < Math.min(count, 8); component += 1)
+          this.plots.add({ channel: name, component });
+        this.showPlots();
+      },
+      "",
+      "icon-button small",
+    );
+    const title = h(
+      "div",
+      { class: "channel-head", title: description },
+      h("span", { class: "channel-name" }, short),
+      plotButton,
+    );
     const rows = (components.length > 1 ? components : [""]).map((component, index) => {
       const value = h("span", { class: "value" }, "…");
       this.cells.push({ channel: name, component: index, node: value });
       const shownUnit = componentUnit(channel, index);
-      return h("div", { class: "number" }, h("span", { class: "component" }, component), value, h("span", { class: "unit" }, shownUnit));
+      return h(
+        "div",
+        { class: "number" },
+        h("span", { class: "component" }, component),
+        value,
+        h("span", { class: "unit" }, shownUnit),
+      );
     });
-    return h("div", { class: "channel" }, title, description ? h("p", { class: "channel-about" }, description) : null, ...rows);
+    return h(
+      "div",
+      { class: "channel" },
+      title,
+      description ? h("p", { class: "channel-about" }, description) : null,
+      ...rows,
+    );
   }
 }

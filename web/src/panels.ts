@@ -53,7 +53,11 @@ export class Panels {
         ),
       );
     }
-    const close = h("button", { type: "button", class: "icon-button small", tip: "close", on: { click: () => this.toggle(null) } }, icon("close"));
+    const close = h(
+      "button",
+      { type: "button", class: "icon-button small", tip: "close", on: { click: () => this.toggle(null) } },
+      icon("close"),
+    );
     this.element = h(
       "aside",
       { class: "panel right", id: "side-panel", role: "tabpanel", hidden: true },
@@ -119,7 +123,11 @@ export class LayersPanel implements Panel {
   constructor(private readonly lab: Lab) {
     this.element.append(this.list);
     lab.store.on(["scene", "layers", "language"], () => this.draw());
-    lab.store.on(["language"], () => lab.world.setLegendTexts(Object.fromEntries(lab.world.layers.map((name) => [name, textOr(`layer.${name}`, name)]))));
+    lab.store.on(["language"], () =>
+      lab.world.setLegendTexts(
+        Object.fromEntries(lab.world.layers.map((name) => [name, textOr(`layer.${name}`, name)])),
+      ),
+    );
     lab.store.on(["layers"], () => remember("layers", [...lab.store.now.layers]));
   }
 
@@ -128,7 +136,12 @@ export class LayersPanel implements Panel {
     clear(this.list);
     if (!store.now.scene) return void this.list.append(note("layers.empty"));
     for (const name of world.usefulLayers()) {
-      const box = h("input", { type: "checkbox", class: "switch", id: `layer-${name}`, checked: store.now.layers.has(name) });
+      const box = h("input", {
+        type: "checkbox",
+        class: "switch",
+        id: `layer-${name}`,
+        checked: store.now.layers.has(name),
+      });
       box.addEventListener("change", () => this.lab.setLayer(name, box.checked));
       this.list.append(
         h(
@@ -168,7 +181,12 @@ export class CamerasPanel implements Panel {
             on: { click: () => this.lab.setCamera(name) },
           },
           h("kbd", {}, index < 9 ? String(index + 1) : ""),
-          h("span", {}, h("b", {}, textOr(`camera.${name}`, name)), h("small", {}, textOr(`camera.${name}.about`, text("cameras.own")))),
+          h(
+            "span",
+            {},
+            h("b", {}, textOr(`camera.${name}`, name)),
+            h("small", {}, textOr(`camera.${name}.about`, text("cameras.own"))),
+          ),
         ),
       );
     });
@@ -181,7 +199,9 @@ export class CamerasPanel implements Panel {
         ...targets.map((name) => h("option", { value: name, selected: name === store.now.cameraTarget }, name)),
       );
       select.addEventListener("change", () => this.lab.setCamera(world.camera, select.value));
-      this.element.append(h("div", { class: "field" }, h("label", { for: "camera-target", t: "cameras.target" }), select));
+      this.element.append(
+        h("div", { class: "field" }, h("label", { for: "camera-target", t: "cameras.target" }), select),
+      );
     }
   }
 }
@@ -226,7 +246,15 @@ export class PeoplePanel implements Panel {
       const card = h("section", { class: "card seat-card" });
       card.append(h("h3", { t: "seat.title" }));
       card.append(
-        h("p", {}, mine ? text("seat.youDrive") : run.driver === null ? text("seat.isFree") : text("seat.theyDrive", { name: this.nameOf(run.driver) })),
+        h(
+          "p",
+          {},
+          mine
+            ? text("seat.youDrive")
+            : run.driver === null
+              ? text("seat.isFree")
+              : text("seat.theyDrive", { name: this.nameOf(run.driver) }),
+        ),
       );
       if (mine) card.append(button("seat.leave", () => this.seat(run.id, "give"), "quiet"));
       else if (run.driver === null) card.append(button("seat.take", () => this.seat(run.id, "take"), "primary"));
@@ -237,13 +265,19 @@ export class PeoplePanel implements Panel {
     for (const one of viewers) {
       const me = one.id === viewer;
       const drives = run?.driver === one.id;
-      const give = run && store.isDriver && !me ? button("seat.giveTo", () => this.seat(run.id, "give", one.id), "quiet") : null;
+      const give =
+        run && store.isDriver && !me ? button("seat.giveTo", () => this.seat(run.id, "give", one.id), "quiet") : null;
       this.element.append(
         h(
           "div",
           { class: "person", "data-viewer": one.id },
           icon(drives ? "seat" : "people"),
-          h("span", {}, `${this.nameOf(one.id)}${me ? ` (${text("people.you")})` : ""}`, h("small", {}, drives ? text("people.drives") : text("people.watches"))),
+          h(
+            "span",
+            {},
+            `${this.nameOf(one.id)}${me ? ` (${text("people.you")})` : ""}`,
+            h("small", {}, drives ? text("people.drives") : text("people.watches")),
+          ),
           give,
         ),
       );
@@ -252,7 +286,8 @@ export class PeoplePanel implements Panel {
     if (log.length) {
       this.element.append(h("h3", { t: "people.log" }));
       const list = h("ol", { class: "log" });
-      for (const line of log.slice(-100).reverse()) list.append(h("li", { class: line.level.toLowerCase() }, line.text));
+      for (const line of log.slice(-100).reverse())
+        list.append(h("li", { class: line.level.toLowerCase() }, line.text));
       this.element.append(list);
     }
   }

@@ -144,7 +144,8 @@ export class Pilot {
   /** Labels of the sticks, in the language of the moment. */
   wordSticks(): void {
     const labels: Record<string, string> = {};
-    for (const [name, one] of Object.entries(this.mapping.axes)) if (one.stick) labels[one.stick] = textOr(`axis.${name}`, name);
+    for (const [name, one] of Object.entries(this.mapping.axes))
+      if (one.stick) labels[one.stick] = textOr(`axis.${name}`, name);
     const buttons = Object.keys(this.mapping.buttons).map((name) => ({ name, label: textOr(`hold.${name}`, name) }));
     this.sticks.arrange(labels, buttons);
   }
@@ -191,12 +192,13 @@ export class Pilot {
   private noteAnswer(seq: number): void {
     if (seq < 0 || this.unanswered.size === 0) return;
     const now = performance.now();
-    const sentAt = this.unanswered.get(seq);
-    if (sentAt !== undefined) {
-      this.latencies.push({ seq, ms: now - sentAt });
-      if (this.latencies.length > 1000) this.latencies.splice(0, 250);
+    // A frame may tell of a later message: what came before it has been taken too.
+    for (const [one, at] of [...this.unanswered]) {
+      if (one > seq) continue;
+      this.unanswered.delete(one);
+      this.latencies.push({ seq: one, ms: now - at });
     }
-    for (const one of [...this.unanswered.keys()]) if (one <= seq) this.unanswered.delete(one);
+    if (this.latencies.length > 1000) this.latencies.splice(0, 250);
   }
 }
 

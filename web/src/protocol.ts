@@ -142,7 +142,7 @@ export type ClientMessage =
       t: "start";
       scenario: string;
       set: Record<string, unknown>;
-      factor: number;
+      factor?: number;
       from?: { recording: string; time: number };
     }
   | { t: "watch"; run: string; channels: string[]; rate: number }

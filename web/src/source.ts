@@ -54,7 +54,8 @@ export function indicatorChannels(one: IndicatorInfo): string[] {
 export function sceneChannels(scene: SceneDescription, layers: ReadonlySet<LayerName>): string[] {
   const names = [...scene.channels];
   for (const one of scene.indicators) {
-    if (one.kind === "score" || LAYER_OF[one.kind].some((layer) => layers.has(layer))) names.push(...indicatorChannels(one));
+    if (one.kind === "score" || LAYER_OF[one.kind].some((layer) => layers.has(layer)))
+      names.push(...indicatorChannels(one));
   }
   return [...new Set(names)];
 }

@@ -112,7 +112,7 @@ export class Store {
   }
 }
 
-export const DEFAULT_LAYERS: readonly LayerName[] = ["shadows", "grid", "trail"];
+export const DEFAULT_LAYERS: readonly LayerName[] = ["shadows", "trail"];
 
 export function initialState(): LabState {
   return {

@@ -32,7 +32,8 @@ export const en = {
   "engine.files": "Your files",
 
   "welcome.title": "Robots in motion",
-  "welcome.text": "Choose a scenario, start it, and drive. Afterwards, replay it, compare it with other runs, and take it home as a film.",
+  "welcome.text":
+    "Choose a scenario, start it, and drive. Afterwards, replay it, compare it with other runs, and take it home as a film.",
   "welcome.choose": "Choose a scenario",
   "veil.starting": "The simulation starts …",
   "veil.scene": "Loading the world …",
@@ -280,7 +281,8 @@ export const en = {
   "help.driveNone": "Driving",
   "help.noHands": "Start a run with a robot that can be driven.",
   "help.padTitle": "Gamepad",
-  "help.pad": "Sticks drive; Start pauses, Back starts over, Y changes the camera, B stops the robot. Everything can be changed under Hands.",
+  "help.pad":
+    "Sticks drive; Start pauses, Back starts over, Y changes the camera, B stops the robot. Everything can be changed under Hands.",
   "help.mouseTitle": "Mouse and touch",
   "help.mouse": "Drag turns the view, the right button or two fingers move it, the wheel or pinching comes closer.",
   "key.pause": "pause, go on; play a recording",

@@ -34,7 +34,8 @@ export const pt: Record<keyof typeof en, string> = {
   "engine.files": "Seus arquivos",
 
   "welcome.title": "Robôs em movimento",
-  "welcome.text": "Escolha um cenário, inicie e pilote. Depois reveja a simulação, compare-a com outras e leve-a como filme.",
+  "welcome.text":
+    "Escolha um cenário, inicie e pilote. Depois reveja a simulação, compare-a com outras e leve-a como filme.",
   "welcome.choose": "Escolher um cenário",
   "veil.starting": "A simulação está iniciando …",
   "veil.scene": "Carregando o mundo …",
@@ -282,7 +283,8 @@ export const pt: Record<keyof typeof en, string> = {
   "help.driveNone": "Pilotar",
   "help.noHands": "Inicie uma simulação com um robô que possa ser pilotado.",
   "help.padTitle": "Gamepad",
-  "help.pad": "Os manches pilotam; Start pausa, Back recomeça, Y muda a câmera, B para o robô. Tudo pode ser mudado em Comandos.",
+  "help.pad":
+    "Os manches pilotam; Start pausa, Back recomeça, Y muda a câmera, B para o robô. Tudo pode ser mudado em Comandos.",
   "help.mouseTitle": "Mouse e toque",
   "help.mouse": "Arrastar gira a vista, o botão direito ou dois dedos a movem, a roda ou o gesto de pinça aproxima.",
   "key.pause": "pausar, continuar; reproduzir a gravação",

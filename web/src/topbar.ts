@@ -33,7 +33,10 @@ export function topBar(lab: Lab, events: TopBarEvents): HTMLElement {
     const name = mode === "replay" ? details?.scenario : run?.scenario;
     write(title, name ?? text("top.nothing"));
     title.title = mode === "replay" ? (store.now.recording ?? "") : "";
-    write(engine, mode === "none" ? "" : textOr(`engine.${run?.engine ?? details?.engine}`, run?.engine ?? details?.engine ?? ""));
+    write(
+      engine,
+      mode === "none" ? "" : textOr(`engine.${run?.engine ?? details?.engine}`, run?.engine ?? details?.engine ?? ""),
+    );
     const state = mode === "replay" ? "replay" : (run?.status ?? "none");
     status.dataset.state = state;
     write(status, mode === "none" ? "" : textOr(`status.${state}`, state));
@@ -55,7 +58,10 @@ export function topBar(lab: Lab, events: TopBarEvents): HTMLElement {
   store.on(["link", "rttMs", "bytesPerSecond", "language"], () => {
     const { link: state, rttMs, bytesPerSecond } = store.now;
     link.dataset.state = state;
-    const words = state === "connected" && rttMs !== null ? `${fixed(rttMs, rttMs < 10 ? 1 : 0)} ms` : textOr(`link.${state}`, state);
+    const words =
+      state === "connected" && rttMs !== null
+        ? `${fixed(rttMs, rttMs < 10 ? 1 : 0)} ms`
+        : textOr(`link.${state}`, state);
     write(link.lastElementChild!, words);
     tipOf(link, "top.link");
     link.title = `${textOr(`link.${state}`, state)} · ${number(bytesPerSecond / 1000, 3)} kB/s`;

@@ -18,7 +18,9 @@ export function waysOf(scene: SceneDescription, channels: readonly ChannelInfo[]
   const known = new Set(channels.map((one) => one[0]));
   const ways: Way[] = [];
   for (const actor of scene.actors) {
-    const channel = [poseChannel(scene, actor.node), `${actor.name}/tool/pose`].find((one) => one !== null && known.has(one));
+    const channel = [poseChannel(scene, actor.node), `${actor.name}/tool/pose`].find(
+      (one) => one !== null && known.has(one),
+    );
     if (channel) ways.push({ id: actor.name, channel, colour: COLOURS[ways.length % COLOURS.length]! });
     if (ways.length === MOST_TRAILS) break;
   }
@@ -33,7 +35,8 @@ export class Gathered {
   add(x: number, y: number, z: number): boolean {
     const n = this.points.length;
     if (![x, y, z].every(Number.isFinite)) return false;
-    if (n > 0 && Math.hypot(x - this.points[n - 3]!, y - this.points[n - 2]!, z - this.points[n - 1]!) < this.apart) return false;
+    if (n > 0 && Math.hypot(x - this.points[n - 3]!, y - this.points[n - 2]!, z - this.points[n - 1]!) < this.apart)
+      return false;
     this.points.push(x, y, z);
     if (this.points.length > 3 * MOST_POINTS) {
       this.points = this.points.filter((_, index) => Math.floor(index / 3) % 2 === 0);
@@ -62,7 +65,10 @@ export class Trails {
 
   private get kinds(): ("line" | "arrows")[] {
     const { layers } = this.lab.store.now;
-    return [...(layers.has("trail") ? (["line"] as const) : []), ...(layers.has("trail-arrows") ? (["arrows"] as const) : [])];
+    return [
+      ...(layers.has("trail") ? (["line"] as const) : []),
+      ...(layers.has("trail-arrows") ? (["arrows"] as const) : []),
+    ];
   }
 
   private choose(): void {

@@ -13,7 +13,15 @@ export class Transport {
   private readonly progress = h("progress", { max: "1", tip: "transport.progress" });
   private readonly liveTime = h("span", { class: "times" });
   private readonly factor = h("select", { tip: "transport.speed", class: "speed" });
-  private readonly scrub = h("input", { type: "range", min: "0", max: "1", step: "any", value: "0", tip: "timeline.scrub", class: "scrub" });
+  private readonly scrub = h("input", {
+    type: "range",
+    min: "0",
+    max: "1",
+    step: "any",
+    value: "0",
+    tip: "timeline.scrub",
+    class: "scrub",
+  });
   private readonly marks = h("div", { class: "marks", "aria-hidden": "true" });
   private readonly replayTime = h("span", { class: "times" });
   private readonly replayPlay: HTMLButtonElement;

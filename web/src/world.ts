@@ -84,6 +84,7 @@ export class WorldView {
   private frameMs = 16.7;
   private workMs = 0;
   private lastFrame = NaN;
+  private emptyDrawn = 0;
   private request = 0;
   private readonly focus = new Vector3();
 
@@ -331,6 +332,9 @@ export class WorldView {
     const since = Number.isNaN(this.lastFrame) ? 16.7 : now - this.lastFrame;
     this.lastFrame = now;
     if (since < 2000) this.frameMs += 0.1 * (since - this.frameMs);
+    // An empty sky need not be drawn again and again; slow machines have better things to do while they load.
+    if (this.description === null && this.drawn > 0 && now - this.emptyDrawn < 1000) return;
+    this.emptyDrawn = now;
     this.eyes.update(Math.min(since, 250) / 1000);
     this.render(since);
     this.legendBox.show(this.legend());

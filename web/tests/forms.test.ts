@@ -24,7 +24,8 @@ describe("fields", () => {
     const limited = field({ minimum: 0, maximum: 20 });
     expect(parseField(limited, " 2,5 ")).toEqual({ ok: true, value: 2.5 });
     expect(parseField(limited, "1e1")).toEqual({ ok: true, value: 10 });
-    for (const wrong of ["", "abc", "-1", "21", "Infinity", "1.2.3"]) expect(parseField(limited, wrong).ok, wrong).toBe(false);
+    for (const wrong of ["", "abc", "-1", "21", "Infinity", "1.2.3"])
+      expect(parseField(limited, wrong).ok, wrong).toBe(false);
     expect(parseField(limited, "21")).toEqual({ ok: false, problem: "At most 20.00." });
   });
 
@@ -40,7 +41,11 @@ describe("fields", () => {
   });
 
   it("send only what differs", () => {
-    const fields = [field({}), field({ key: "seed", kind: "integer", value: 1 }), field({ key: "x", kind: "boolean", value: false })];
+    const fields = [
+      field({}),
+      field({ key: "seed", kind: "integer", value: 1 }),
+      field({ key: "x", kind: "boolean", value: false }),
+    ];
     const values = new Map<string, Value>([
       ["time.duration", 10],
       ["seed", 2],
@@ -91,7 +96,9 @@ describe("lists", () => {
 
   it("group channels by robot and search in names, units and descriptions", () => {
     expect([...groupChannels(channels, "").keys()]).toEqual(["vivi", "ball"]);
-    expect([...groupChannels(channels, "rad/s rotation").values()].flat().map((one) => one[0])).toEqual(["vivi/wheels/left/speed"]);
+    expect([...groupChannels(channels, "rad/s rotation").values()].flat().map((one) => one[0])).toEqual([
+      "vivi/wheels/left/speed",
+    ]);
   });
 
   it("give each component its unit and name", () => {

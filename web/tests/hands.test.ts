@@ -16,7 +16,13 @@ import { shortcutOf, SHORTCUTS } from "../src/keyboard";
 import type { ClientMessage, RobotInfo } from "../src/protocol";
 import { deflection } from "../src/sticks";
 
-const robot = (hands: RobotInfo["hands"], axes: string[], modes = ["drive"]): RobotInfo => ({ name: "r", hands, modes, axes, note: "" });
+const robot = (hands: RobotInfo["hands"], axes: string[], modes = ["drive"]): RobotInfo => ({
+  name: "r",
+  hands,
+  modes,
+  axes,
+  note: "",
+});
 const tank = robot("tank", ["forward", "turn", "left", "right"], ["drive", "tank"]);
 const arm = robot("arm", ["x", "y", "z", "roll", "pitch", "yaw"], ["tool"]);
 const input = (changes: Partial<HandsInput> & { codes?: string[] }): HandsInput => ({
@@ -68,7 +74,10 @@ describe("mapping", () => {
 
   it("holds the clutch by key, pad or screen", () => {
     const mapping = defaultMapping(arm, "tool");
-    expect(commandOf(mapping, input({ codes: ["ShiftLeft", "KeyR"] }))).toMatchObject({ axes: { z: 1 }, buttons: { clutch: true } });
+    expect(commandOf(mapping, input({ codes: ["ShiftLeft", "KeyR"] }))).toMatchObject({
+      axes: { z: 1 },
+      buttons: { clutch: true },
+    });
     expect(commandOf(mapping, input({ held: new Set(["clutch"]) })).buttons.clutch).toBe(true);
     expect(commandOf(mapping, input({ pad: { axes: [], buttons: [0, 0, 0, 0, 1] } })).buttons.clutch).toBe(true);
     expect(commandOf(mapping, input({})).buttons.clutch).toBe(false);
@@ -184,14 +193,21 @@ describe("gamepad", () => {
     index: 1,
     connected: true,
     axes,
-    buttons: Array.from({ length: 17 }, (_, index) => ({ pressed: pressed.includes(index), value: pressed.includes(index) ? 1 : 0 })),
+    buttons: Array.from({ length: 17 }, (_, index) => ({
+      pressed: pressed.includes(index),
+      value: pressed.includes(index) ? 1 : 0,
+    })),
   });
 
   it("tells of pads that come and go, and of buttons once per press", () => {
     const heard: string[] = [];
     let now: (ReturnType<typeof pad> | null)[] = [];
     const reader = new GamepadReader(
-      { connected: () => heard.push("came"), disconnected: () => heard.push("went"), action: (action) => heard.push(action) },
+      {
+        connected: () => heard.push("came"),
+        disconnected: () => heard.push("went"),
+        action: (action) => heard.push(action),
+      },
       () => now,
     );
     expect(reader.poll()).toBeNull();

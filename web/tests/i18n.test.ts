@@ -24,7 +24,18 @@ describe("texts", () => {
 
   it("really translates: only names and signs are the same in both", () => {
     const same = Object.keys(en).filter((key) => en[key as keyof typeof en] === pt[key as keyof typeof en]);
-    expect(same.sort()).toEqual(["axis.x", "axis.y", "axis.z", "compare.rms", "hands.pad", "hands.padTitle", "help.padTitle", "toast.padFound"].sort());
+    expect(same.sort()).toEqual(
+      [
+        "axis.x",
+        "axis.y",
+        "axis.z",
+        "compare.rms",
+        "hands.pad",
+        "hands.padTitle",
+        "help.padTitle",
+        "toast.padFound",
+      ].sort(),
+    );
   });
 
   it("uses every text somewhere", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { difference, freeColour, GHOST_COLOURS, isAngle, valueAt, wrapped } from "../src/compare";
 import { fileName, span } from "../src/exporting";
 import { History } from "../src/live";
-import { joinSeries, recent } from "../src/plots";
+import { joinSeries, recent } from "../src/chart";
 import { RateChoice } from "../src/rate";
 import { Gathered } from "../src/trails";
 import { nextFactor, Playback, RealTimeMeter, SPEEDS } from "../src/timeline";
@@ -148,7 +148,11 @@ describe("plots", () => {
       { t: [0, 2], y: [1, 2] },
       { t: [0, 1, 2], y: [5, NaN, 7] },
     ]);
-    expect(rows).toEqual([[0, 1, 2], [1, undefined, 2], [5, null, 7]]);
+    expect(rows).toEqual([
+      [0, 1, 2],
+      [1, undefined, 2],
+      [5, null, 7],
+    ]);
     expect(joinSeries([])).toEqual([[]]);
   });
 

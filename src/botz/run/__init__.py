@@ -66,13 +66,14 @@ def run_scenario(
     on_ready: Callable[[str], None] | None = None,
     servers: Servers | None = None,
     start: bytes | None = None,
+    paused: bool = False,
 ) -> Outcome:
     """Run a scenario; mistakes in it raise InputError before anything is written, later failures are in the outcome.
 
     `shared` publishes the state to shared memory for readers even when the run is not in real time; `on_ready` is then
     called with the run's id. `servers` are started before the first step, which waits for them, and ended after the
     last. `start` is a complete state to start from (`botz.replay.state_at`, `rec.snapshots()`); the run then lasts the
-    scenario's duration from there.
+    scenario's duration from there. `paused` lets a shared run wait before its first step until a reader says otherwise.
     """
     changes: dict[str, Any] = {}
     if duration is not None:
@@ -84,7 +85,7 @@ def run_scenario(
     if changes:
         scenario = with_changes(scenario, changes)
     try:
-        return _run(scenario, out, progress, shared, on_ready, servers, start)
+        return _run(scenario, out, progress, shared, on_ready, servers, start, paused)
     except InputError as error:
         raise scenario.with_places(error) from error
 
@@ -97,6 +98,7 @@ def _run(
     on_ready: Callable[[str], None] | None,
     servers: Servers | None,
     start: bytes | None,
+    paused: bool,
 ) -> Outcome:
     spec: Any = scenario.spec
     own_process = (
@@ -108,7 +110,7 @@ def _run(
         or spec.process.priority == "high"
     )
     if own_process:
-        return run_in_own_process(scenario, out, progress, on_ready, servers, start)
+        return run_in_own_process(scenario, out, progress, on_ready, servers, start, paused)
     return run_here(scenario, out, progress, start)
 
 

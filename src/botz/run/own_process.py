@@ -65,6 +65,7 @@ def run_in_own_process(
     on_ready: Callable[[str], None] | None,
     servers: Servers | None = None,
     start: bytes | None = None,
+    paused: bool = False,
 ) -> Outcome:
     spec: Any = scenario.spec
     first, until = span_of(spec, start)
@@ -84,7 +85,7 @@ def run_in_own_process(
         "start": start.decode() if start else "",
         "strides": [stream.every for stream in streams],
         "snapshot_every": snapshot_stride(spec),
-        "paused": servers is not None,
+        "paused": paused or servers is not None,
     }
     began = seen = time.perf_counter()
     answer: dict[str, Any] = {}
@@ -106,7 +107,7 @@ def run_in_own_process(
                             on_ready(message["run_id"])
                         if servers is not None:
                             servers.start(message["run_id"], lambda: stopped.is_set() or child.poll() is not None)
-                            segment.words[W_PAUSE] = 0
+                            segment.words[W_PAUSE] = int(paused)
                         began = time.perf_counter()
                         begun = servers is None or not stopped.is_set()
                     else:

@@ -315,6 +315,6 @@ async def converse(lab: Lab, client: Client) -> None:
             task.cancel()
         endings = await asyncio.gather(*tasks, return_exceptions=True)
     # A page that was dropped has also gone; that it was dropped is what is to be told.
-    endings.sort(key=lambda ending: not isinstance(ending, Dropped))
-    if isinstance(endings[0], Exception):
-        raise endings[0]
+    errors = [ending for ending in endings if isinstance(ending, Exception)]
+    if errors:
+        raise min(errors, key=lambda error: not isinstance(error, Dropped))

@@ -24,7 +24,6 @@ from botz.errors import BotzError, InputError, Problem
 from botz.run import run_scenario
 from botz.run.outputs import new_folder
 from botz.scenario.load import load_data
-from botz.sim.attached import AttachedRun
 
 GRACE_SECONDS = 30.0
 """How long a run has to end once it is told to."""
@@ -100,13 +99,11 @@ def run(orders: dict[str, Any], tell: Tell, attached: threading.Event) -> dict[s
     folder = folder_of(orders, loaded.name)
 
     def ready(run_id: str) -> None:
-        if orders["paused"]:
-            AttachedRun(run_id).pause()
         tell({"event": "ready", "run_id": run_id, "folder": str(folder)})
         attached.wait(ATTACH_SECONDS)  # a run that ends at once must not be gone before the lab has seen it
 
     try:
-        outcome = run_scenario(loaded, out=folder, shared=True, on_ready=ready, start=start)
+        outcome = run_scenario(loaded, out=folder, shared=True, on_ready=ready, start=start, paused=orders["paused"])
     finally:
         with suppress(OSError):  # of a run that never began nothing is left
             folder.rmdir()
