@@ -18,7 +18,6 @@ import numpy as np
 from PIL import Image
 
 import botz
-from botz.cli.running import DEMO
 from botz.control.table import read_columns
 from botz.engines.arm_records import transform
 from botz.engines.soccer import SoccerEngine
@@ -52,9 +51,9 @@ DOTS_PER_INCH = 110
 
 def demo_picture(folder: Path) -> None:
     """The paths that `botz demo` plots."""
-    recording = botz.simulate(DEMO, out=folder / "demo")
+    recording = botz.simulate("wheeled-parade", out=folder / "demo")
     poses = [f"{robot}/pose" for robot in recording.scenario["robots"]]
-    plot_recording(recording, poses, path=PICTURES / f"{DEMO}.png")
+    plot_recording(recording, poses, path=PICTURES / "wheeled-parade.png")
 
 
 def odometry_picture(folder: Path) -> None:

@@ -65,6 +65,7 @@ BENCH_PAGES = {
     "soccer": SOCCER_PAGE,
     "arm": ARM_PAGE,
     "multibody": MULTIBODY_PAGE,
+    "lab": ROOT / "docs" / "lab.md",
 }
 """Where the numbers of each benchmark stand."""
 

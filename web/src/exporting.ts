@@ -160,8 +160,9 @@ export class ExportPanel implements Panel {
     const { format, size, fps, seen } = this.choice;
     const [from, to] = span(this.choice.from, this.choice.to, this.lab.store.now.details?.duration ?? 0);
     const { eye, target, verticalView } = this.lab.world.view();
+    const robot = this.lab.world.target;
     const free = this.lab.world.camera === "orbit" || !seen;
-    const camera = free ? { eye, target, vertical_view: verticalView } : { name: this.lab.world.camera };
+    const camera = free ? { eye, target, vertical_view: verticalView } : { name: this.lab.world.camera, ...(robot ? { robot } : {}) };
     return { format, camera, size, fps, from, to };
   }
 

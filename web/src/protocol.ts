@@ -233,7 +233,7 @@ export type ExportFormat = "mp4" | "webm" | "gif" | "glb";
 
 export interface ExportRequest {
   format: ExportFormat;
-  camera: { eye: Vector; target: Vector; vertical_view: number } | { name: string };
+  camera: { eye: Vector; target: Vector; vertical_view: number } | { name: string; robot?: string };
   size: [number, number];
   fps: number;
   from: number;

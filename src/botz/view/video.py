@@ -19,7 +19,7 @@ DRAWING = "from botz.view.video_process import main; main()"
 LARGEST_SIDE = 7680
 MOST_FRAMES = 200_000
 NO_GRAPHICS = """no graphics to draw images with ({tried})
-  Debian, Ubuntu:  sudo apt install libegl1 libgl1-mesa-dri      (or: libosmesa6)
+  Debian, Ubuntu:  sudo apt install libegl1 libegl-mesa0 libgl1-mesa-dri      (or: libosmesa6)
   Fedora:          sudo dnf install mesa-libEGL mesa-dri-drivers"""
 
 
