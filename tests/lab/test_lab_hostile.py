@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import time
@@ -18,7 +19,7 @@ from lab_rig import SCENARIO, Page, RunningLab, lab_at
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from botz.view.lab.guard import Guard
+from botz.view.lab.guard import MOST_WAITING, Guard
 
 TOKEN = "a-token-of-the-tests"
 POSE = "vivi/pose"
@@ -78,7 +79,6 @@ def test_a_wrong_token_opens_nothing(locked: RunningLab, token: str | None, capl
     assert locked.get("/api/scenarios").status_code == 401
     if token and token.isascii():
         assert locked.get("/api/recordings", authorization=f"Bearer {token}").status_code == 401
-        assert locked.get(f"/api/recordings?token={token}").status_code == 401
     assert refused(locked, "wrong token") >= before + 2
 
 
@@ -86,9 +86,26 @@ def test_the_right_token_opens_and_the_page_itself_needs_none(locked: RunningLab
     page = Page(locked, token=TOKEN)
     page.close()
     assert locked.get("/api/scenarios", authorization=f"Bearer {TOKEN}").status_code == 200
-    assert locked.get(f"/api/scenarios?token={TOKEN}").status_code == 200
+    assert locked.get(f"/api/scenarios?token={TOKEN}").status_code == 401  # an address stands in logs
     assert locked.get("/api/health").status_code == 200
     assert TOKEN in locked.server.address.partition("#")[2]
+
+
+def test_who_guesses_is_not_looked_at():
+    async def guess() -> None:
+        guard = Guard("192.168.1.7", 80, TOKEN)
+        waiting = []
+        for port in range(MOST_WAITING):
+            assert not guard.is_guessing("192.168.1.8:999")
+            waiting.append(asyncio.create_task(guard.wrong_token(f"192.168.1.8:{port}")))
+            await asyncio.sleep(0)
+        assert guard.is_guessing("192.168.1.8:999") and not guard.is_guessing("192.168.1.9:999")
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert not guard.is_guessing("192.168.1.8:999")
+
+    asyncio.run(guess())
 
 
 def test_elsewhere_than_on_loopback_a_token_is_made(tmp_path: Path):
@@ -185,7 +202,7 @@ def test_an_oversized_message_ends_the_connection(lab: RunningLab):
         page.socket.send(b"\xc4" + b"x" * (1 << 17))
     assert page.closed()[0] in (1009, 1006)
     body = {"format": "glb", "more": "x" * (1 << 17)}
-    assert lab.post("/api/recordings/x/export", body).status_code in (404, 413)
+    assert lab.post("/api/recordings/x/export", body).status_code == 413
 
 
 DEEP = b"\x91" * 5000 + b"\xc0"
@@ -224,10 +241,11 @@ def test_a_page_of_nonsense_is_dropped(lab: RunningLab):
 
 
 def test_who_does_not_say_hello_is_dropped(lab: RunningLab):
+    before = [run.id for run in lab.server.lab.runs]
     page = Page(lab, hello=False)
     page.say(t="start", scenario=SCENARIO)
     assert page.closed()[0] == 1008
-    assert len(list(lab.server.lab.runs)) == len({run.id for run in lab.server.lab.runs})
+    assert [run.id for run in lab.server.lab.runs] == before
 
 
 @pytest.mark.parametrize(
@@ -254,13 +272,17 @@ def test_wrong_driving_moves_nothing(watcher: Page, wrong: dict[str, Any]):
 
 
 def test_a_flood_of_messages_is_dropped(lab: RunningLab):
+    before = refused(lab, "page dropped")
     page = lab.page()
     data = msgpack.packb({"t": "ping", "at": 0.0})
     with suppress(ConnectionClosed):
         for _ in range(20000):
             page.socket.send(data)
     assert page.closed()[0] in (1008, 1006)
-    assert refused(lab, "page dropped") > 0
+    deadline = time.monotonic() + PATIENCE
+    while refused(lab, "page dropped") == before:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_a_flood_of_pings_is_cut_off(lab: RunningLab):
@@ -329,8 +351,10 @@ def test_of_200_pages_only_so_many_are_let_in(lab: RunningLab):
 def test_200_connections_that_say_nothing_keep_nobody_out(lab: RunningLab, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("botz.view.lab.protocols.SILENT_SECONDS", 0.5)
     silent = [socket.create_connection(("127.0.0.1", lab.port)) for _ in range(200)]
-    time.sleep(1.0)
-    assert len(lab.server._server.server_state.connections) < 128
+    deadline = time.monotonic() + PATIENCE
+    while len(lab.server._server.server_state.connections) > 10:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     assert lab.get("/api/health").status_code == 200
     for connection in silent:
         connection.close()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,13 @@ def test_ctrl_c_ends_the_lab_and_keeps_its_runs(tmp_path: Path, number: signal.S
             time.sleep(0.05)
         if sys.platform == "linux":
             # The server gives way to the physics, whose process is two below.
-            assert os.getpriority(os.PRIO_PROCESS, process.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 5
-            nices = [os.getpriority(os.PRIO_PROCESS, child) for child in children(process.pid)]
-            assert nices and set(nices) == {os.getpriority(os.PRIO_PROCESS, 0)}
+            own = os.getpriority(os.PRIO_PROCESS, 0)
+            assert os.getpriority(os.PRIO_PROCESS, process.pid) == min(19, own + 5)
+            nices = []
+            for child in children(process.pid):
+                with suppress(ProcessLookupError):  # it may have ended meanwhile
+                    nices.append(os.getpriority(os.PRIO_PROCESS, child))
+            assert nices and set(nices) == {own}
         time.sleep(0.5)
         process.send_signal(number)
         out, _ = process.communicate(timeout=PATIENCE)
@@ -55,18 +60,18 @@ def test_ctrl_c_ends_the_lab_and_keeps_its_runs(tmp_path: Path, number: signal.S
     finally:
         process.kill()
         process.wait()
-    left = [folder for folder in (tmp_path / "here",) if (folder / "recording.mcap").exists()]
-    for folder in left:  # a run that had not begun leaves nothing
-        rec = botz.read(folder)
-        assert rec.complete and rec.summary["status"] == "interrupted"
+    rec = botz.read(tmp_path / "here")
+    assert rec.complete and rec.summary["status"] == "interrupted"
 
 
 def children(pid: int) -> list[int]:
     """Processes that a process has started, and those that these have."""
     found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += [int(child), *children(int(child))]
+    with suppress(FileNotFoundError, ProcessLookupError):  # processes and threads come and go
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                for child in (task / "children").read_text().split():
+                    found += [int(child), *children(int(child))]
     return found
 
 

@@ -155,8 +155,9 @@ def test_a_run_goes_slower_and_faster(driven: tuple[Page, str]):
         last = page.frame(lambda frame: frame["x"] > first["x"] + 0.5)
         return (last["s"] - first["s"]) * 1e-3 / (last["x"] - first["x"])
 
-    assert speed(0.1) < 0.5 < speed(10.0)
-    assert speed(0.0) > 20.0
+    slow = speed(0.1)
+    assert speed(10.0) > 2.0 * slow
+    assert speed(0.0) > 2.0 * slow  # as fast as it can
 
 
 def test_a_driven_robot_answers_and_its_hands_are_told_when(driven: tuple[Page, str], lab: RunningLab):

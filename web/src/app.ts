@@ -1,7 +1,7 @@
 // The lab without its looks: what is shown, where its numbers come from, and what the user asks of the server.
 import { ArmLayers } from "./arm_layers";
 import type { Connection, ConnectionStatus } from "./connection";
-import { text, type Key, type Params } from "./i18n";
+import { text, textOr, type Key, type Params } from "./i18n";
 import { LiveSource } from "./live";
 import type {
   ClientMessage,
@@ -267,7 +267,7 @@ export class Lab {
       }
       this.closeSource();
       const source = new ReplaySource(this.connection, details, (error) => this.fail(error));
-      source.playback.seek(options.at ?? 0);
+      source.playback.seek(options.at ?? source.playback.first);
       source.playback.playing = options.play ?? false;
       this.source = source;
       this.store.set({
@@ -301,7 +301,9 @@ export class Lab {
   }
 
   private closeSource(): void {
-    this.source?.close();
+    const { live } = this;
+    if (live) live.close(this.store.now.runs.some((run) => run.id === live.run.id));
+    else this.source?.close();
     this.source = null;
     this.meter.clear();
   }
@@ -430,7 +432,7 @@ export class Lab {
   }
 
   reset(): void {
-    if (this.replay) return this.replay.playback.seek(0);
+    if (this.replay) return this.replay.playback.seek(this.replay.playback.first);
     const run = this.store.currentRun;
     if (!run) return;
     if (!this.command({ t: "reset", run: run.id })) return;
@@ -461,6 +463,6 @@ export class Lab {
     if (!names.length) return;
     const at = names.indexOf(this.world.camera);
     this.setCamera(names[(at + by + names.length) % names.length]!);
-    this.say("info", "toast.camera", { name: this.world.camera });
+    this.say("info", "toast.camera", { name: textOr(`camera.${this.world.camera}`, this.world.camera) });
   }
 }

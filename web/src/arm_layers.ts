@@ -1,6 +1,6 @@
 // What an arm can reach, and its other postures for the same place of the tool: asked of the server when switched on.
 import type { Lab } from "./app";
-import type { ArmInfo } from "./protocol";
+import type { ArmInfo, SceneDescription } from "./protocol";
 
 /** Shortest time between two questions for postures [ms]. */
 const ASK_EVERY_MS = 400;
@@ -9,6 +9,7 @@ export class ArmLayers {
   private askedAt = 0;
   private lastJoints = "";
   private shownFor: string | null = null;
+  private shownIn: SceneDescription | null = null;
 
   constructor(private readonly lab: Lab) {
     lab.connection.on("solutions", ({ robot, joints }) => lab.world.setPostures(robot, joints));
@@ -40,6 +41,9 @@ export class ArmLayers {
     const { store, connection, world } = this.lab;
     const { mode, run, recording, layers, scene } = store.now;
     this.lastJoints = "";
+    // A scene that was loaded anew has lost its clouds.
+    if (scene !== this.shownIn) this.shownFor = null;
+    this.shownIn = scene;
     const of =
       mode === "live" && run ? `runs/${run}` : mode === "replay" && recording ? `recordings/${recording}` : null;
     if (!scene || of === null || !layers.has("workspace") || this.shownFor === of) return;

@@ -60,6 +60,19 @@ export class Cameras {
     this.controls.maxDistance = Math.max(8 * extent, 12 * radius);
     this.overview();
     this.choose("orbit");
+    if (!this.alone) return;
+    // Its nodes are not placed yet: it begins where the scene's centre is.
+    this.overview();
+    this.anchor.fromArray(description.centre);
+  }
+
+  /** Whether there is a single robot and nothing else to look at, as with aircraft: then an orbiting eye goes along with
+   * it. Arms stay where they are, and reach beyond their scene. */
+  private get alone(): boolean {
+    const [actor, another] = this.description?.actors ?? [];
+    if (!actor || another) return false;
+    const about = (this.description?.radius ?? 0) / actor.size;
+    return about > 1 && about < 2.5;
   }
 
   names(): string[] {
@@ -76,14 +89,15 @@ export class Cameras {
     this.name = name;
     this.lookYaw = this.lookPitch = 0;
     this.zoom = 1;
-    this.goesAlong = name === "chase" || (target !== undefined && this.target === target);
+    const onto = target ?? (name === "orbit" && this.alone ? (this.target ?? undefined) : undefined);
+    this.goesAlong = name === "chase" || (onto !== undefined && this.target === onto);
     this.controls.enabled = name === "orbit" || name === "chase" || name === "above";
     this.controls.enableRotate = name !== "above";
     this.controls.screenSpacePanning = name !== "orbit";
     this.controls.enablePan = name !== "chase";
     this.fieldOfView(usualView);
     const actor = this.actor(this.target);
-    if (name === "orbit") this.enterOrbit(before, target);
+    if (name === "orbit") this.enterOrbit(before, onto);
     else if (name === "chase" && actor) this.enterChase(actor);
     else if (name === "above") this.enterAbove(actor);
     else if (name === "fixed") {

@@ -42,9 +42,11 @@ export class ComparePanel implements Panel {
   }
 
   tick(): void {
-    const { replay } = this.lab;
-    if (!replay || !this.differences.length) return;
+    const { replay, store } = this.lab;
+    if (!replay || !store.now.ghosts.length) return;
+    // Also before the first difference: the channel's numbers may still be on their way.
     if (replay.version !== this.seenVersion) void this.compute();
+    if (!this.differences.length) return;
     this.both.draw(this.curves, replay.time, null);
     this.apart.draw(this.differences, replay.time, null);
   }

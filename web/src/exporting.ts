@@ -29,10 +29,10 @@ export function fileName(scenario: string, ending: string, time?: number): strin
 }
 
 /** Times that a user typed, put in order and inside the recording. */
-export function span(from: number, to: number, duration: number): [number, number] {
-  const a = Math.max(0, Math.min(duration, Number.isFinite(from) ? from : 0));
-  const b = Math.max(0, Math.min(duration, Number.isFinite(to) ? to : duration));
-  return a < b ? [a, b] : a > b ? [b, a] : [0, duration];
+export function span(from: number, to: number, duration: number, first = 0): [number, number] {
+  const a = Math.max(first, Math.min(duration, Number.isFinite(from) ? from : first));
+  const b = Math.max(first, Math.min(duration, Number.isFinite(to) ? to : duration));
+  return a < b ? [a, b] : a > b ? [b, a] : [first, duration];
 }
 
 export class ExportPanel implements Panel {
@@ -68,7 +68,7 @@ export class ExportPanel implements Panel {
     shot.disabled = !scene;
     this.settings.append(shot);
     if (mode !== "replay" || !details) return void this.settings.append(note("export.after"));
-    this.choice = { ...this.choice, from: 0, to: details.duration };
+    this.choice = { ...this.choice, from: details.started_at, to: details.duration };
     this.settings.append(h("h3", { t: "export.film" }), this.form(details.duration));
     this.settings.append(button("export.start", () => void this.start(), "primary wide", "export"));
   }
@@ -151,18 +151,23 @@ export class ExportPanel implements Panel {
       { class: "form" },
       format,
       film,
-      time("export-from", "export.from", 0, (value) => (choice.from = value)),
+      time("export-from", "export.from", choice.from, (value) => (choice.from = value)),
       time("export-to", "export.to", duration, (value) => (choice.to = value)),
     );
   }
 
   private request(): ExportRequest {
     const { format, size, fps, seen } = this.choice;
-    const [from, to] = span(this.choice.from, this.choice.to, this.lab.store.now.details?.duration ?? 0);
+    const { details } = this.lab.store.now;
+    const [from, to] = span(this.choice.from, this.choice.to, details?.duration ?? 0, details?.started_at);
     const { eye, target, verticalView } = this.lab.world.view();
     const robot = this.lab.world.target;
-    const free = this.lab.world.camera === "orbit" || !seen;
-    const camera = free ? { eye, target, vertical_view: verticalView } : { name: this.lab.world.camera, ...(robot ? { robot } : {}) };
+    const name = this.lab.world.camera;
+    const here = { eye, target, vertical_view: verticalView };
+    const named = { name, ...(robot ? { robot } : {}) };
+    // An eye that stands where the user has put it is told by its place; one that turns after a robot by both.
+    const still = !seen || name === "orbit" || name === "fixed";
+    const camera = still ? here : name === "follow" ? { ...named, ...here } : named;
     return { format, camera, size, fps, from, to };
   }
 

@@ -2,13 +2,20 @@
 import type { PadState } from "./hands";
 import type { Action } from "./keyboard";
 
-/** Buttons of the standard arrangement that command the page; the others are free for driving. */
-export const PAD_ACTIONS: Readonly<Record<number, Action>> = {
-  1: "halt",
-  3: "nextCamera",
-  8: "reset",
-  9: "pause",
-};
+export type PadActions = Readonly<Partial<Record<Action, number>>>;
+
+/** Buttons of the standard arrangement that command the page, as shipped; the others are free for driving. */
+export const PAD_ACTIONS: PadActions = { halt: 1, nextCamera: 3, reset: 8, pause: 9 };
+
+/** A stored arrangement; −1 is no button. What it does not tell rightly is as shipped. */
+export function fittingActions(stored: unknown): PadActions {
+  const from = (stored ?? {}) as Record<string, unknown>;
+  const chosen = Object.entries(PAD_ACTIONS).map(([action, button]) => [
+    action,
+    Number.isInteger(from[action]) ? from[action] : button,
+  ]);
+  return Object.fromEntries(chosen) as PadActions;
+}
 
 export interface PadEvents {
   connected: (name: string) => void;
@@ -33,6 +40,7 @@ export function choosePad(pads: readonly (Pad | null)[], before: number | null):
 export class GamepadReader {
   state: PadState | null = null;
   name: string | null = null;
+  actions: PadActions = PAD_ACTIONS;
   private index: number | null = null;
   private pressed = new Set<number>();
 
@@ -64,8 +72,8 @@ export class GamepadReader {
     if (!down) this.pressed.delete(index);
     else if (!this.pressed.has(index)) {
       this.pressed.add(index);
-      const action = PAD_ACTIONS[index];
-      if (action !== undefined) this.events.action(action);
+      for (const [action, button] of Object.entries(this.actions))
+        if (button === index) this.events.action(action as Action);
     }
   }
 

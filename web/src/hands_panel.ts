@@ -1,8 +1,9 @@
 // How the robot is driven: which robot, which keys, which stick of the pad; all of it can be changed and is kept.
 import type { Lab } from "./app";
 import { button, clear, h, note } from "./dom";
-import { keyLabel, padSourceId, padSources, type Binding } from "./hands";
+import { keyLabel, padButtons, padSourceId, padSources, type Binding } from "./hands";
 import { number, text, textOr, type Key } from "./i18n";
+import { SHORTCUTS } from "./keyboard";
 import type { Panel } from "./panels";
 import { shortName, type Pilot } from "./piloting";
 import { remember } from "./state";
@@ -59,11 +60,16 @@ export class HandsPanel implements Panel {
       const keys = this.keyChip(binding.keys, (code) =>
         this.change(() => (this.pilot.mapping.buttons[name] = { ...binding, keys: [code] })),
       );
+      const words = textOr(`hold.${name}`, name);
+      const pad = this.padButton(words, binding.pad, (buttons) =>
+        this.change(() => (this.pilot.mapping.buttons[name] = { ...binding, pad: buttons })),
+      );
       this.element.append(
         h(
           "section",
-          { class: "axis" },
-          h("div", { class: "row spread" }, h("b", {}, textOr(`hold.${name}`, name)), keys, this.meter(name)),
+          { class: "axis", "data-button": name },
+          h("div", { class: "row spread" }, h("b", {}, words), keys, this.meter(name)),
+          h("div", { class: "axis-pad" }, pad),
         ),
       );
     }
@@ -71,10 +77,40 @@ export class HandsPanel implements Panel {
       h(
         "div",
         { class: "row" },
-        button("hands.default", () => this.pilot.setMapping(null), "quiet", "reset"),
+        button("hands.default", () => this.asShipped(), "quiet", "reset"),
       ),
     );
-    this.element.append(h("h3", { t: "hands.padTitle" }), this.padCard());
+    this.element.append(h("h3", { t: "hands.padTitle" }), this.padCard(), this.padActions());
+  }
+
+  private asShipped(): void {
+    this.pilot.setPadActions(null);
+    this.pilot.setMapping(null);
+  }
+
+  /** Which button of the pad stops, pauses, starts over and changes the camera. */
+  private padActions(): HTMLElement {
+    const { actions } = this.pilot.gamepad;
+    const rows = Object.entries(actions).map(([action, now]) => {
+      const words = text(SHORTCUTS.find((one) => one.action === action)!.text);
+      const select = this.padButton(words, now < 0 ? [] : [now], ([chosen]) =>
+        this.pilot.setPadActions({ ...actions, [action]: chosen ?? -1 }),
+      );
+      select.id = `pad-${action}`;
+      return h("div", { class: "field" }, h("label", { for: select.id }, words), select);
+    });
+    return h("div", { class: "form" }, ...rows);
+  }
+
+  private padButton(words: string, now: readonly number[], taken: (buttons: number[]) => void): HTMLSelectElement {
+    const choices = padButtons(now);
+    const select = h(
+      "select",
+      { "aria-label": `${words}: ${text("hands.padTitle")}` },
+      ...choices.map(({ id, label }) => h("option", { value: id, selected: id === now.join() }, label ?? text("pad.none"))),
+    );
+    select.addEventListener("change", () => taken(choices.find((one) => one.id === select.value)!.buttons));
+    return select;
   }
 
   private choices(names: string[]): HTMLElement {
@@ -211,7 +247,6 @@ export class HandsPanel implements Panel {
       { class: "card" },
       h("b", {}, shortName(gamepad)),
       this.padView,
-      h("p", { class: "muted", t: "hands.padKeys" }),
     );
   }
 

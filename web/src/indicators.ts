@@ -1,6 +1,6 @@
 /** What is going on, drawn over the world: forces, speeds, contacts, frames and the centre of rotation. */
 
-import { Group, Mesh, MeshBasicMaterial, RingGeometry, Vector3, type Object3D } from "three";
+import { Group, Matrix4, Mesh, MeshBasicMaterial, RingGeometry, Vector3, type Object3D } from "three";
 import { Arrows, Axes, Balls, Rods } from "./arrows";
 import type {
   ActorInfo,
@@ -111,17 +111,6 @@ export class Indicators extends Group {
     return found;
   }
 
-  /** Channels beyond those of the poses that the layers need which are on. */
-  channels(): string[] {
-    const found = new Set<string>();
-    const anyForce = ["normal", "traction", "lateral", "contacts"].some((layer) => this.on.has(layer));
-    if (anyForce) for (const one of this.wheels) for (const c of [one.contact, one.normal, one.load, one.force]) found.add(c);
-    for (const one of this.pointForces) if (this.on.has(one.kind === "thrust" ? "thrust" : "contacts")) found.add(one.force);
-    if (this.on.has("velocity")) for (const one of this.velocities) found.add(one.twist);
-    if (this.on.has("icr")) for (const one of this.rotations) found.add(one.twist);
-    return [...found];
-  }
-
   legend(): LegendEntry[] {
     const found: LegendEntry[] = [];
     const entry = (layer: ArrowLayer, scale: ArrowScale, unit: string) => {
@@ -219,7 +208,11 @@ export class Indicators extends Group {
     };
     let greatest = 0;
     for (const one of this.velocities) greatest = Math.max(greatest, speed(one)?.length() ?? 0);
+    const touching = this.wheels.flatMap((wheel) => this.contactVelocity(wheel, lookup));
+    for (const { velocity } of touching) greatest = Math.max(greatest, velocity.length());
     if (greatest > 0) this.speeds.see(greatest, now);
+    for (const { at, velocity, robot } of touching)
+      this.arrows.velocity.arrow(at, velocity.multiplyScalar(this.speeds.metres(1)), this.thickness(robot));
     for (const one of this.velocities) {
       const body = this.objects.get(one.node);
       if (!body || !shownInTree(body) || !speed(one)) continue;
@@ -230,6 +223,20 @@ export class Indicators extends Group {
       vector.multiplyScalar(this.speeds.metres(1));
       this.arrows.velocity.arrow(point, vector, 1.2 * this.thickness(one.robot));
     }
+  }
+
+  /** How fast the body goes over the ground where a wheel touches it; nothing for a wheel in the air. */
+  private contactVelocity(
+    wheel: WheelContactInfo,
+    lookup: Lookup,
+  ): { at: Vector3; velocity: Vector3; robot: string }[] {
+    const whole = this.velocities.find((one) => one.robot === wheel.robot);
+    const body = whole && this.objects.get(whole.node);
+    const [twist, at] = [whole && lookup(whole.twist), lookup(wheel.contact)];
+    const load = lookup(wheel.load)?.[0] ?? 0;
+    if (!body || !twist || !at || !(load > 0) || !shownInTree(body)) return [];
+    const place = new Vector3(at[0], at[1], at[2] ?? 0);
+    return [{ at: place, velocity: velocityAt(twist, body.matrixWorld, place, whole.in_body), robot: wheel.robot }];
   }
 
   private rotationCentres(lookup: Lookup): void {
@@ -340,6 +347,21 @@ function norm(values: ArrayLike<number> | null): number {
 /** Three numbers in a body's axes are a planar twist (vx, vy, yaw rate): only others have a vz. */
 function upward(one: VelocityInfo, twist: ArrayLike<number>): number {
   return twist.length >= 6 || (twist.length === 3 && !one.in_body) ? twist[2]! : 0;
+}
+
+/** Velocity of a body's point that is at `at` in the world, v + ω × r, in the world's axes; r from the body's origin. A
+ * planar twist (vx, vy, yaw rate) will do. `inBody`: whether the twist is in the body's axes. */
+export function velocityAt(twist: ArrayLike<number>, body: Matrix4, at: Vector3, inBody = true): Vector3 {
+  const planar = twist.length < 6;
+  const v = new Vector3(twist[0], twist[1], planar ? 0 : twist[2]);
+  const rate = planar ? new Vector3(0, 0, twist[2]) : new Vector3(twist[3], twist[4], twist[5]);
+  if (inBody) {
+    const axes = new Matrix4().extractRotation(body);
+    v.applyMatrix4(axes);
+    rate.applyMatrix4(axes);
+  }
+  const r = new Vector3().setFromMatrixPosition(body).negate().add(at);
+  return v.add(rate.cross(r));
 }
 
 function turned(v: Vector3, body: Object3D): Vector3 {

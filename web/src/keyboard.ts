@@ -126,6 +126,11 @@ export class Keyboard {
   };
 
   private readonly up = (event: KeyboardEvent): void => {
+    // While ⌘ is held macOS tells of no key that is let go.
+    if (event.key === "Meta" && this.held.size) {
+      this.clear();
+      return this.events.changed(false, performance.now());
+    }
     if (this.held.delete(event.code)) this.events.changed(false, performance.now());
   };
 }

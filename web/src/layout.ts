@@ -148,7 +148,7 @@ export class Layout {
       case "reset":
         return lab.reset();
       case "home":
-        return lab.replay?.playback.seek(0);
+        return lab.replay?.playback.seek(lab.replay.playback.first);
       case "end":
         return lab.replay?.playback.seek(lab.replay.playback.duration);
       case "nextCamera":
@@ -215,7 +215,8 @@ export class Layout {
       hint.hidden = !going || store.now.sticks || !(store.isDriver || run.driver === null);
       hint.classList.toggle("driving", store.now.driving);
       if (!going || !robot) return;
-      const words = store.now.driving ? text("hint.driving", { name: robot.name }) : textOr(`hint.${robot.hands}`, "");
+      const keys = textOr(`hint.${this.pilot.profile}`, textOr(`hint.${robot.hands}`, ""));
+      const words = store.now.driving ? text("hint.driving", { name: robot.name }) : keys;
       hint.textContent = words || text("hint.any", { name: robot.name });
     });
     return hint;

@@ -89,6 +89,7 @@ export class LiveSource implements Source {
   }
 
   watching(message: ServerMessages["watching"]): void {
+    if (message.channels.length === 0) return; // the end of a subscription before this one
     const buffer = new FrameBuffer([...this.channels], message.channels, this.stepSeconds);
     this.next = { k: message.k, buffer };
   }
@@ -145,8 +146,12 @@ export class LiveSource implements Source {
     this.version += 1;
   }
 
-  close(): void {
+  /** Ends the subscription too, unless the server does not know the run any more. */
+  close(known = true): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
+    if (known && this.asked.length)
+      this.connection.send({ t: "watch", run: this.run.id, channels: [], rate: this.rate.rate });
+    this.asked = [];
   }
 }

@@ -54,6 +54,11 @@ function begin(root: HTMLElement): void {
     library: !asked.has("recording") && !asked.has("autostart"),
   });
 
+  const stage = h("main", { class: "stage", tip: "page.view" });
+  root.append(stage);
+  const world = newWorld(stage);
+  if (world === null) return;
+
   const address = new URL("ws", location.href);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
   address.search = "";
@@ -71,10 +76,7 @@ function begin(root: HTMLElement): void {
   }
   const connection = new Connection(address.href, token, { name });
 
-  const stage = h("main", { class: "stage", tip: "page.view" });
-  root.append(stage);
   const toasts = new Toasts();
-  const world = new WorldView(stage);
   let layout: Layout | null = null;
   const lab = new Lab(store, connection, world, {
     say: (tone, words) => toasts.say(tone, words),
@@ -83,6 +85,16 @@ function begin(root: HTMLElement): void {
   layout = new Layout(lab, root, toasts);
   followAddress(lab, layout, asked);
   expose(lab, layout);
+}
+
+/** The 3D view; where there can be none the page says why. */
+function newWorld(stage: HTMLElement): WorldView | null {
+  try {
+    return new WorldView(stage);
+  } catch (error) {
+    stage.replaceChildren(h("p", { class: "no-view", role: "alert" }, error instanceof Error ? error.message : String(error)));
+    return null;
+  }
 }
 
 /** Does what the address asks for, once the server answers. */

@@ -1,6 +1,6 @@
 // The driver's hands: keys, pad and sticks together, aimed at the chosen robot, and stopped when attention is lost.
 import type { Lab } from "./app";
-import { GamepadReader } from "./gamepad";
+import { fittingActions, GamepadReader, type PadActions } from "./gamepad";
 import { commandOf, Driver, fittingMapping, isIdle, profileOf, type Command, type Mapping } from "./hands";
 import { text, textOr, type Key } from "./i18n";
 import { Keyboard, type Action } from "./keyboard";
@@ -56,8 +56,9 @@ export class Pilot {
         lab.note("pad-lost", name);
         this.loseAttention("toast.padLost");
       },
-      action: act,
+      action: (action) => document.hasFocus() && act(action),
     });
+    this.gamepad.actions = fittingActions(recall("padActions", null));
     this.sticks = new Sticks(() => this.update(true, performance.now()));
     store.on(["mode", "run", "runs", "robot", "handMode", "viewer"], () => this.aim());
     connection.on("frame", (message) => this.noteAnswer(message.a));
@@ -85,6 +86,13 @@ export class Pilot {
     if (!this.profile) return;
     remember(`hands.${this.profile}`, mapping);
     this.loadMapping();
+  }
+
+  /** Which buttons of the pad command the page; null for those that are shipped. */
+  setPadActions(actions: PadActions | null): void {
+    remember("padActions", actions);
+    this.gamepad.actions = fittingActions(actions);
+    this.onMapping?.();
   }
 
   halt(): void {
@@ -152,7 +160,9 @@ export class Pilot {
 
   private update(urgent: boolean, at: number): void {
     const { store } = this.lab;
-    const pad = this.gamepad.poll();
+    // Browsers tell of pads to every window: only the one in front shall drive.
+    const polled = this.gamepad.poll();
+    const pad = document.hasFocus() ? polled : null;
     if (urgent) this.inputAt = at;
     this.command = commandOf(
       this.mapping,

@@ -85,7 +85,7 @@ export class Plots {
     const replay = this.lab.replay !== null;
     const end = replay ? this.lab.replay!.playback.duration : (this.lab.live?.lastFrame?.time ?? source.time);
     const span = replay ? 0 : this.window;
-    const from = span ? Math.max(0, end - span) : 0;
+    const from = span ? Math.max(0, end - span) : (this.lab.replay?.playback.first ?? 0);
     this.plots.forEach((plot, index) => {
       const curves = plot.map((curve, place): DrawnCurve => {
         const whole = source.series(curve.channel, curve.component) ?? { t: [], y: [] };

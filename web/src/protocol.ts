@@ -227,13 +227,17 @@ export interface RecordingDetails {
   rates: Record<string, number>;
   logs: [time: number, level: string, text: string][];
   seed: number;
+  /** When the first row was recorded [s]: not 0 where the run began in a state of another one. */
+  started_at: number;
 }
 
 export type ExportFormat = "mp4" | "webm" | "gif" | "glb";
 
 export interface ExportRequest {
   format: ExportFormat;
-  camera: { eye: Vector; target: Vector; vertical_view: number } | { name: string; robot?: string };
+  camera:
+    | { eye: Vector; target: Vector; vertical_view: number; name?: string; robot?: string }
+    | { name: string; robot?: string };
   size: [number, number];
   fps: number;
   from: number;

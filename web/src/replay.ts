@@ -21,11 +21,9 @@ export class ReplaySource implements Source {
     private readonly connection: Connection,
     readonly details: RecordingDetails,
     private readonly failed: (error: unknown) => void,
-    /** Tells how much of what was asked for is there, 0 to 1. */
-    private readonly progress: (part: number) => void = () => {},
   ) {
     this.channels = details.channels;
-    this.playback = new Playback(details.duration);
+    this.playback = new Playback(details.duration, undefined, details.started_at);
   }
 
   get time(): number {
@@ -49,7 +47,7 @@ export class ReplaySource implements Source {
       const { id, duration } = this.details;
       const track = await Track.load(this.connection, id, names, [...this.channels], duration, {
         signal: this.stopped.signal,
-        onProgress: this.progress,
+        from: this.playback.first,
       });
       for (const name of names) this.tracks.set(name, track);
       this.version += 1;

@@ -54,6 +54,8 @@ export function indicatorChannels(one: IndicatorInfo): string[] {
 export function sceneChannels(scene: SceneDescription, layers: ReadonlySet<LayerName>): string[] {
   const names = [...scene.channels];
   for (const one of scene.indicators) {
+    // Arrows of velocity stand where wheels touch the ground too.
+    if (one.kind === "wheel-contact" && layers.has("velocity")) names.push(one.contact, one.load);
     if (one.kind === "score" || LAYER_OF[one.kind].some((layer) => layers.has(layer)))
       names.push(...indicatorChannels(one));
   }

@@ -3,24 +3,35 @@
 export const SPEEDS: readonly number[] = [-8, -4, -2, -1, -0.5, -0.25, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16];
 
 export class Playback {
-  time = 0;
+  time: number;
   playing = false;
   speed = 1;
   loop = false;
 
   constructor(
+    /** When the recording ends [s]. */
     readonly duration: number,
     /** Time between two pictures of the recording [s]. */
     readonly frame = 1 / 60,
-  ) {}
+    /** When the recording begins [s]: later than 0 where its run began in a state of another one. */
+    readonly first = 0,
+  ) {
+    this.time = first;
+  }
+
+  /** Where a moment lies between the beginning, 0, and the end, 1. */
+  part(time: number): number {
+    return this.duration > this.first ? (time - this.first) / (this.duration - this.first) : 0;
+  }
 
   /** Lets `seconds` of the wall clock pass; true when the shown moment changed. */
   advance(seconds: number): boolean {
-    if (!this.playing || this.duration <= 0) return false;
+    if (!this.playing || this.duration <= this.first) return false;
     const before = this.time;
     let time = this.time + this.speed * seconds;
-    if (time < 0 || time > this.duration) {
-      if (this.loop) time = ((time % this.duration) + this.duration) % this.duration;
+    if (time < this.first || time > this.duration) {
+      const span = this.duration - this.first;
+      if (this.loop) time = this.first + ((((time - this.first) % span) + span) % span);
       else this.playing = false;
     }
     this.time = this.clamp(time);
@@ -44,8 +55,8 @@ export class Playback {
   toggle(): void {
     this.playing = !this.playing;
     if (!this.playing) return;
-    if (this.speed > 0 && this.time >= this.duration) this.time = 0;
-    if (this.speed < 0 && this.time <= 0) this.time = this.duration;
+    if (this.speed > 0 && this.time >= this.duration) this.time = this.first;
+    if (this.speed < 0 && this.time <= this.first) this.time = this.duration;
   }
 
   reverse(): void {
@@ -58,7 +69,7 @@ export class Playback {
   }
 
   private clamp(time: number): number {
-    return Math.max(0, Math.min(this.duration, Number.isFinite(time) ? time : 0));
+    return Math.max(this.first, Math.min(this.duration, Number.isFinite(time) ? time : this.first));
   }
 }
 

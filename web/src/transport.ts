@@ -72,7 +72,7 @@ export class Transport {
       const playback = this.lab.replay?.playback;
       if (!playback) return;
       playback.playing = false;
-      playback.seek(Number(this.scrub.value) * playback.duration);
+      playback.seek(playback.first + Number(this.scrub.value) * (playback.duration - playback.first));
     });
     this.element = h("footer", { class: "dock", tip: "transport.title" }, this.liveRow, this.replayRow);
 
@@ -86,7 +86,7 @@ export class Transport {
     const { replay, store } = this.lab;
     if (replay) {
       const { playback } = replay;
-      const part = playback.duration > 0 ? playback.time / playback.duration : 0;
+      const part = playback.part(playback.time);
       if (document.activeElement !== this.scrub || playback.playing) this.scrub.value = String(part);
       this.scrub.style.setProperty("--part", `${100 * part}%`);
       this.scrub.setAttribute("aria-valuetext", clock(playback.time));
@@ -130,11 +130,12 @@ export class Transport {
 
   private drawMarks(): void {
     const { details } = this.lab.store.now;
-    const logs = details && details.duration > 0 ? details.logs.slice(0, 200) : [];
+    const playback = this.lab.replay?.playback;
+    const logs = details && playback && details.duration > playback.first ? details.logs.slice(0, 200) : [];
     this.marks.replaceChildren(
       ...logs.map(([time, level, words]) => {
         const mark = h("i", { class: `mark ${level.toLowerCase()}`, title: `${clock(time)} ${words}` });
-        mark.style.left = `${(100 * time) / details!.duration}%`;
+        mark.style.left = `${100 * playback!.part(time)}%`;
         return mark;
       }),
     );

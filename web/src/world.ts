@@ -148,11 +148,6 @@ export class WorldView {
     this.names?.update();
   }
 
-  /** Channels that the layers need which are on, beside those of the scene. */
-  layerChannels(): string[] {
-    return this.indicators?.channels() ?? [];
-  }
-
   // --- ghosts, postures, reach, trails ------------------------------------------------------------------------
 
   async addGhost(id: string, glb: ArrayBuffer, colour: string): Promise<void> {
@@ -212,10 +207,6 @@ export class WorldView {
     else this.on.delete(name);
     this.applyLayer(name);
     this.show(this.lookup, this.time);
-  }
-
-  layer(name: LayerName): boolean {
-    return this.on.has(name);
   }
 
   /** Layers that this scene has something for. */

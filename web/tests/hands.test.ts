@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GamepadReader } from "../src/gamepad";
+import { fittingActions, GamepadReader } from "../src/gamepad";
 import {
   beyondDeadZone,
   commandOf,
@@ -7,6 +7,7 @@ import {
   Driver,
   fittingMapping,
   isIdle,
+  padButtons,
   padSourceId,
   padSources,
   type Command,
@@ -238,5 +239,29 @@ describe("shortcuts", () => {
   it("do each action once", () => {
     const actions = SHORTCUTS.map((one) => one.action);
     expect(new Set(actions).size).toBe(actions.length);
+  });
+});
+
+describe("buttons of a pad", () => {
+  it("can each be chosen, or none, and several stay as they are", () => {
+    expect(padButtons([4, 5]).slice(0, 3)).toEqual([
+      { id: "", buttons: [], label: null },
+      { id: "4,5", buttons: [4, 5], label: "LB / RB" },
+      { id: "0", buttons: [0], label: "A" },
+    ]);
+    expect(padButtons([2])).toHaveLength(17);
+  });
+
+  it("command what was chosen for them", () => {
+    const acted: string[] = [];
+    const events = { connected: () => {}, disconnected: () => {}, action: (action: string) => acted.push(action) };
+    let down = -1;
+    const buttons = () => Array.from({ length: 16 }, (_, index) => ({ value: 0, pressed: index === down }));
+    const reader = new GamepadReader(events, () => [
+      { id: "pad", index: 0, connected: true, axes: [0, 0], buttons: buttons() },
+    ]);
+    reader.actions = fittingActions({ halt: 6, pause: -1, reset: "x" });
+    for (down of [-1, 1, 6, 8, 9]) reader.poll();
+    expect(acted).toEqual(["halt", "reset"]);
   });
 });

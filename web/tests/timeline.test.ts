@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { difference, freeColour, GHOST_COLOURS, isAngle, valueAt, wrapped } from "../src/compare";
 import { fileName, span } from "../src/exporting";
-import { History } from "../src/live";
+import type { Connection } from "../src/connection";
+import { History, LiveSource } from "../src/live";
+import type { ClientMessage, RunInfo } from "../src/protocol";
 import { joinSeries, recent } from "../src/chart";
 import { RateChoice } from "../src/rate";
 import { Gathered } from "../src/trails";
@@ -64,6 +66,26 @@ describe("playback", () => {
     playback.seek(NaN);
     expect(playback.time).toBe(0);
     expect(new Playback(0).advance(1)).toBe(false);
+  });
+
+  it("begins where the recording of a restarted run begins", () => {
+    const playback = new Playback(10, 1 / 60, 6);
+    expect(playback.time).toBe(6);
+    playback.seek(2);
+    expect([playback.time, playback.part(8)]).toEqual([6, 0.5]);
+    playback.loop = true;
+    playback.toggle();
+    playback.advance(5);
+    expect(playback.time).toBeCloseTo(7);
+    playback.speed = -1;
+    playback.advance(2);
+    expect(playback.time).toBeCloseTo(9);
+    playback.playing = false;
+    playback.speed = 1;
+    playback.seek(10);
+    playback.toggle();
+    expect(playback.time).toBe(6);
+    expect(span(0, 99, 10, 6)).toEqual([6, 10]);
   });
 
   it("changes speed along the list", () => {
@@ -240,5 +262,25 @@ describe("ways", () => {
     expect(way.array.length).toBeLessThanOrEqual(9003);
     expect(way.array[0]).toBe(0);
     expect(way.array.at(-3)).toBeGreaterThan(9990);
+  });
+});
+
+describe("numbers of a run", () => {
+  const run = { id: "r", step_ns: 1e6, channels: [["a", "m", "", []]] } as unknown as RunInfo;
+
+  it("are no longer sent once nobody looks, where the server still knows the run", () => {
+    const said: ClientMessage[] = [];
+    const connection = { send: (message: ClientMessage) => said.push(message) > 0 } as unknown as Connection;
+    const asking = (): LiveSource => {
+      const source = new LiveSource(connection, run);
+      source.need(["a"], []);
+      source.watch();
+      said.length = 0;
+      return source;
+    };
+    asking().close();
+    expect(said).toMatchObject([{ t: "watch", run: "r", channels: [] }]);
+    asking().close(false);
+    expect(said).toEqual([]);
   });
 });

@@ -100,10 +100,18 @@ def run(
     except KeyboardInterrupt:
         print("botz: interrupted", file=sys.stderr)
         raise typer.Exit(130) from None
-    extra = {}
+    extra: dict[str, str] = {}
+    failure: BotzError | None = None
     if video is not None and outcome.error is None:
-        extra["video"] = film(outcome, video)
-    show_outcome(outcome, as_json, extra)
+        try:
+            extra["video"] = film(outcome, video)
+        except BotzError as error:  # what the run came to is told first
+            failure = error
+    try:
+        show_outcome(outcome, as_json, extra)
+    finally:
+        if failure is not None:
+            raise failure
 
 
 def servers_of(spec: Any, headless: bool) -> Servers:
@@ -140,9 +148,15 @@ def demo(
         print(f"{DEMO}: {spec.description}", flush=True)
     if not headless and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
         from botz.cli.lab import serve_run
+        from botz.view.lab.client import client_folder
 
-        serve_run(loaded, DEMO, out)
-        return
+        try:
+            client_folder()
+        except BotzError as error:
+            print(f"botz: {error}\nbotz: going on without the lab", file=sys.stderr)
+        else:
+            serve_run(loaded, DEMO, out)
+            return
     with messages_on_stderr(), progress_bar(None, spec.time.steps, spec.time.step_ns) as report:
         outcome = run_scenario(loaded, out=out, progress=report)
     extra = {}

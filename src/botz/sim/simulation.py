@@ -186,16 +186,20 @@ class Simulation:
         what a controller takes itself."""
         timeout = max(1, round(self.spec.inputs.timeout * 1e9 / self.step_ns))
         direct = {name for name, _ in self.engine.command_layout(robot)}
-        told = {name: value for name, value in command.items() if name not in direct}
+        steerable = self._steerable(robot)
+        steering = {name for _, controller in steerable for name, _ in controller.steering} - direct
+        told = {name: value for name, value in command.items() if name in steering}
+        # What neither takes goes to the engine, which refuses it by name; it does so before anybody is told anything.
+        values = {name: value for name, value in command.items() if name not in steering}
+        if values or not told:
+            self.apply(robot, values, source)
+            self._deadlines[robot] = self.step_number + timeout
         if told:
-            for name, controller in self._steerable(robot):
+            for name, controller in steerable:
                 taken = {key: value for key, value in told.items() if key in dict(controller.steering)}
                 if taken:
                     self._guarded(name, controller.steer, taken)
             self._steered_until[robot] = self.step_number + timeout
-        if not told or len(told) < len(command):
-            self.apply(robot, {name: value for name, value in command.items() if name in direct}, source)
-            self._deadlines[robot] = self.step_number + timeout
 
     def expire_commands(self) -> None:
         """Outside commands whose deadline has passed: the robot stops, or holds, and its controller takes over."""

@@ -75,7 +75,7 @@ def gif(path: Path, size: tuple[int, int], fps: float) -> Iterator[Encode]:
 
     yield encode
     if pictures:
-        hundredths = max(2, round(100.0 / fps))  # what viewers of GIF show at all
+        hundredths = max(2, round(100.0 / fps))  # viewers show no shorter ones
         pictures[0].save(
             path, save_all=True, append_images=pictures[1:], duration=10 * hundredths, loop=0, optimize=False
         )

@@ -18,6 +18,8 @@ from botz.view.encoding import check_format
 DRAWING = "from botz.view.video_process import main; main()"
 LARGEST_SIDE = 7680
 MOST_FRAMES = 200_000
+LARGEST_GIF = 5e8
+"""Pixels of all frames together."""
 NO_GRAPHICS = """no graphics to draw images with ({tried})
   Debian, Ubuntu:  sudo apt install libegl1 libegl-mesa0 libgl1-mesa-dri      (or: libosmesa6)
   Fedora:          sudo dnf install mesa-libEGL mesa-dri-drivers"""
@@ -44,10 +46,15 @@ def render_video(
     """
     out = Path(out)
     check_format(out)
+    if out.suffix.lower() == ".gif":
+        fps = 100.0 / max(2, round(100.0 / fps)) if fps > 0 else fps  # a GIF shows its frames for whole hundredths
     rec = read(recording)
     times = times_of(rec.duration, float(rec.steps()[0]) * rec.step_ns * 1e-9 if len(rec.steps()) else 0.0,
                      fps, speed, start, end, picture=out.suffix.lower() == ".png")  # fmt: skip
     check_size(size, even=out.suffix.lower() in (".mp4", ".webm"))
+    if out.suffix.lower() == ".gif" and len(times) * size[0] * size[1] > LARGEST_GIF:
+        wished = f"{len(times)} frames of {size[0]}x{size[1]} are too much for a GIF, which is made in memory"
+        raise InputError(Problem(f"{wished}; take a smaller --size or --fps, or write .mp4", key="--output"))
     view = {"name": camera} if isinstance(camera, str) else dict(camera)
     if target is not None:
         view["target_robot"] = target

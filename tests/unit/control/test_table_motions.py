@@ -23,7 +23,7 @@ def table(tmp_path, text, **more):
 
 
 def started(controller):
-    engine = SimpleNamespace(command_layout=lambda robot: LAYOUT)
+    engine = SimpleNamespace(command_layout=lambda robot: LAYOUT, note_commands=lambda *_: None)
     controller.reset(ControllerSetup("bot", 0.01, np.random.default_rng(0), INPUTS, engine))  # type: ignore[arg-type]
     return controller
 

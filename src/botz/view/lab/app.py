@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import logging
 import math
 import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -22,15 +24,18 @@ from botz.view.lab import messages as said
 from botz.view.lab.clients import MOST_CLIENTS, Client, Dropped
 from botz.view.lab.exports import TYPES
 from botz.view.lab.forms import form_of
-from botz.view.lab.guard import Guarded, client_of, discard_body
-from botz.view.lab.lab import InitialRun, Lab
+from botz.view.lab.guard import Guarded, client_of, discard_body, printable
+from botz.view.lab.lab import GZIP_LEVEL, InitialRun, Lab, Picture
 
+logger = logging.getLogger("botz.lab")
 HELLO_SECONDS = 10.0
 """How long a new connection may take to say who it is [s]."""
 LARGEST_BODY = 1 << 16
 MOST_DATA_CHANNELS = 2000
 GLB = "model/gltf-binary"
 FLOATS = "application/octet-stream"
+GZIPPED = {"content-encoding": "gzip", "vary": "accept-encoding"}
+WORTH_PACKING = (".js", ".css", ".svg", ".json", ".wasm")
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -96,8 +101,18 @@ def page_routes(folder: Path | None) -> list[Route]:
             return PlainTextResponse("The page of the lab has not been built.\n", 503)
         return sent("index.html")
 
+    packed: dict[str, bytes] = {}
+    """Files by gzip, made when they are first asked for; their names change with what is in them."""
+
     async def asset(request: Request) -> Response:
-        return sent(f"assets/{request.path_params['name']}", lasting=True)
+        name = f"assets/{request.path_params['name']}"
+        answer = sent(name, lasting=True)
+        if answer.status_code != 200 or not name.endswith(WORTH_PACKING) or not takes_gzip(request):
+            return answer
+        if name not in packed:
+            packed[name] = await asyncio.to_thread(lambda: gzip.compress(files[name].read_bytes(), GZIP_LEVEL))
+        keep = {"cache-control": answer.headers["cache-control"], **GZIPPED}
+        return Response(packed[name], media_type=answer.media_type, headers=keep)
 
     async def icon(request: Request) -> Response:
         return sent("favicon.ico") if "favicon.ico" in files else Response(status_code=204)
@@ -124,6 +139,9 @@ def answering(answer: Answer) -> Answer:
             return JSONResponse({"error": str(error)}, 404 if missing else 422)
         except BotzError as error:
             return JSONResponse({"error": str(error)}, 500)
+        except Exception:
+            logger.exception("botz: lab: no answer to %s", printable(request.url.path))
+            return JSONResponse({"error": "this failed; the lab's log says why"}, 500)
         response.headers.setdefault("cache-control", "no-store")
         return response
 
@@ -161,11 +179,25 @@ async def recording_info(request: Request) -> Response:
 
 
 async def recording_scene(request: Request) -> Response:
-    return Response(await lab_of(request).recording_scene(request.path_params["id"]), media_type=GLB)
+    return picture_response(request, await lab_of(request).recording_scene(request.path_params["id"]))
 
 
 async def run_scene(request: Request) -> Response:
-    return Response(await lab_of(request).run_scene(request.path_params["id"]), media_type=GLB)
+    return picture_response(request, await lab_of(request).run_scene(request.path_params["id"]))
+
+
+def picture_response(request: Request, picture: Picture) -> Response:
+    if takes_gzip(request):
+        return Response(picture.packed, media_type=GLB, headers=GZIPPED)
+    return Response(picture.glb, media_type=GLB, headers={"vary": "accept-encoding"})
+
+
+def takes_gzip(request: Request) -> bool:
+    for part in request.headers.get("accept-encoding", "").split(","):
+        name, _, weight = part.replace(" ", "").lower().partition(";q=")
+        if name == "gzip":
+            return weight.strip("0.") != "" or not weight
+    return False
 
 
 async def recording_data(request: Request) -> Response:
@@ -205,7 +237,7 @@ async def export(request: Request) -> Response:
         wanted = json.loads(body)
     except (ValueError, RecursionError):
         raise InputError("the request is not JSON") from None
-    job = lab_of(request).exports.ask(request.path_params["id"], wanted)
+    job = await lab_of(request).exports.ask(request.path_params["id"], wanted)
     return JSONResponse({"job": job.id})
 
 
@@ -258,7 +290,7 @@ async def websocket(socket: WebSocket) -> None:
         await socket.send_denial_response(PlainTextResponse(f"{MOST_CLIENTS} pages are open already\n", 503))
         return
     await socket.accept()
-    client = Client(socket, address)
+    client = Client(socket, address, lambda why: lab.guard.refusals.note("page dropped", f"{why}, from {address}"))
     try:
         if not await introduced(lab, client):
             return
@@ -283,6 +315,8 @@ async def introduced(lab: Lab, client: Client) -> bool:
         raise Dropped(f"no hello: {error}") from None
     if not isinstance(message, said.Hello):
         raise Dropped("no hello")
+    if lab.guard.is_guessing(client.address):
+        raise Dropped("too many wrong tokens")
     if not lab.guard.token_fits(message.token):
         await lab.guard.wrong_token(client.address)
         await client.close(4401, "wrong token")

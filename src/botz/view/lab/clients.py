@@ -56,7 +56,7 @@ class Allowance:
 class Client:
     """One page."""
 
-    def __init__(self, websocket: WebSocket, address: str):
+    def __init__(self, websocket: WebSocket, address: str, on_drop: Callable[[str], None] = lambda why: None):
         self.id = secrets.token_hex(4)
         self.name = ""
         self.address = address
@@ -65,7 +65,8 @@ class Client:
         self.mistakes = 0
         self.allowance = Allowance(MESSAGES_PER_SECOND, BURST_SECONDS)
         self.counts = dict.fromkeys(("sent", "skipped"), 0)
-        self._websocket = websocket
+        self._websocket, self._on_drop = websocket, on_drop
+        self._aborted = False
         self._transport: Any = websocket.scope.get("state", {}).get("transport")
         self._queue: deque[bytes] = deque()
         self._stale: dict[str, Callable[[], dict[str, Any]]] = {}
@@ -76,11 +77,19 @@ class Client:
     # --- to the page -----------------------------------------------------------------------------------------
 
     def tell(self, message: dict[str, Any]) -> None:
+        if self._aborted:
+            return
         if len(self._queue) >= MOST_QUEUED:
+            self._on_drop(f"{MOST_QUEUED} messages wait for it")
             self.abort()
             return
         self._queue.append(packed(message))
         self._wake.set()
+
+    @property
+    def is_behind(self) -> bool:
+        """So much waits for it that what it can do without is left out."""
+        return len(self._queue) > MOST_QUEUED // 2
 
     def tell_latest(self, kind: str, make: Callable[[], dict[str, Any]]) -> None:
         """A message that is made when it can be sent, and once however often it is asked for until then."""
@@ -88,9 +97,9 @@ class Client:
         self._wake.set()
 
     def watch(self, subscription: Subscription) -> None:
+        self.subscriptions.pop(subscription.run.id, None)
         if len(self.subscriptions) >= MOST_SUBSCRIPTIONS:
             self.subscriptions.pop(next(iter(self.subscriptions)))
-        self.subscriptions.pop(subscription.run.id, None)
         self.subscriptions[subscription.run.id] = subscription
         self._wake.set()
 
@@ -174,5 +183,6 @@ class Client:
 
     def abort(self) -> None:
         """End the connection without waiting for what could not be sent."""
+        self._aborted = True
         if self._transport is not None:
             self._transport.abort()

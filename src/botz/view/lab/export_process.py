@@ -10,16 +10,22 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from botz.errors import BotzError
+from botz.errors import BotzError, InputError, Problem
+
+Progress = Callable[[int, int], None]
+"""Told how many parts of how many are done."""
 
 
 def main() -> None:
+    if hasattr(os, "nice"):
+        os.nice(10)  # runs that are going on come first
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -30,11 +36,14 @@ def main() -> None:
         with suppress(OSError):
             print(json.dumps(message), file=answers, flush=True)
 
+    def progress(done: int, of: int) -> None:
+        tell({"event": "progress", "progress": done / max(1, of)})
+
     try:
         if orders["format"] == "glb":
-            write_animation(orders)
+            write_animation(orders, progress)
         else:
-            write_video(orders, lambda done, of: tell({"event": "progress", "progress": done / max(1, of)}))
+            write_video(orders, progress)
         tell({"event": "finished"})
     except (BotzError, OSError) as error:
         tell({"event": "failed", "reason": str(error)})
@@ -46,7 +55,7 @@ def end_with_parent() -> None:
     os._exit(1)
 
 
-def write_video(orders: dict[str, Any], progress: Any) -> None:
+def write_video(orders: dict[str, Any], progress: Progress) -> None:
     from botz.view.video import render_video
 
     camera = dict(orders["camera"] or {"name": "chase"})
@@ -64,12 +73,13 @@ def write_video(orders: dict[str, Any], progress: Any) -> None:
     )
 
 
-def write_animation(orders: dict[str, Any]) -> None:
+def write_animation(orders: dict[str, Any], progress: Progress) -> None:
     from botz.record.reader import read
     from botz.scenario.load import load_data
     from botz.scene.glb import write_animated_glb
     from botz.scene.scenes import scene_of
     from botz.view.sampling import Samples
+    from botz.view.video import MOST_FRAMES
 
     recording = read(orders["recording"])
     scene = scene_of(load_data(recording.scenario, str(recording.path)).spec)
@@ -79,10 +89,13 @@ def write_animation(orders: dict[str, Any]) -> None:
     end = recording.duration if orders["to"] is None else min(orders["to"], recording.duration)
     if end < begin:
         raise BotzError(f"nothing was recorded from {begin:g} s to {end:g} s")
-    times = np.linspace(begin, end, max(2, round((end - begin) * orders["fps"]) + 1)) if end > begin else [begin]
-    values = {
-        name: np.array([np.ravel(samples.value(name, float(time))) for time in times])
-        for name in scene.channels()
-        if name in samples
-    }
+    count = max(2, round((end - begin) * orders["fps"]) + 1)
+    if count > MOST_FRAMES:
+        raise InputError(Problem(f"{count} keys, at most {MOST_FRAMES}; take a part of the recording", key="fps"))
+    times = np.linspace(begin, end, count) if end > begin else [begin]
+    names = [name for name in scene.channels() if name in samples]
+    values = {}
+    for number, name in enumerate(names):
+        values[name] = np.array([np.ravel(samples.value(name, float(time))) for time in times])
+        progress(number + 1, len(names) + 1)  # what is left is to write it
     Path(orders["out"]).write_bytes(write_animated_glb(scene, times, values))

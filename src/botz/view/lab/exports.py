@@ -79,7 +79,7 @@ class Exports:
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def ask(self, recording: str, body: Any) -> Job:
+    async def ask(self, recording: str, body: Any) -> Job:
         try:
             wanted = Wanted.model_validate(body)
         except ValidationError as error:
@@ -88,7 +88,7 @@ class Exports:
                 for one in error.errors(include_url=False, include_input=False)
             ]
             raise InputError(problems) from None
-        source = self._recordings.path_of(recording)
+        source = await asyncio.to_thread(self._recordings.path_of, recording)
         if sum(job.status in ("waiting", "running") for job in self._jobs.values()) >= MOST_WAITING:
             raise InputError(f"{MOST_WAITING} exports are waiting already; try again later")
         if self._folder is None:

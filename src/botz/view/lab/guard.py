@@ -12,11 +12,12 @@ import ipaddress
 import logging
 import socket
 import time
+from collections import Counter
 from collections.abc import Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,7 +27,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 WRONG_TOKEN_SECONDS = 1.0
 """Wrong tokens are answered one after the other, each after this long [s]: nobody guesses one that way."""
 MOST_WAITING = 16
-"""Wrong tokens that wait for their answer; more are turned away without one."""
+"""Wrong tokens of one address that wait for their answer. While there are so many, nothing from that address is looked
+at, a right token neither: whoever guesses learns nothing from being turned away at once."""
 TOLD_OF_EACH = 5
 """Refusals of a kind that are told singly in TOLD_SECONDS; the rest are counted."""
 TOLD_SECONDS = 10.0
@@ -113,7 +115,8 @@ class Guard:
         if self._anywhere:
             self._names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
         self._turn = asyncio.Lock()
-        self._waiting = 0
+        self._waiting: Counter[str] = Counter()
+        """Wrong tokens, by the address that they came from."""
 
     def knows_host(self, header: str) -> bool:
         """A Host header that means this server: name or address, and port."""
@@ -154,14 +157,19 @@ class Guard:
     async def wrong_token(self, whose: str) -> None:
         """Told, and slowed: returns when the answer may be given."""
         self.refusals.note("wrong token", whose)
-        if self._waiting >= MOST_WAITING:
-            return
-        self._waiting += 1
+        address = address_of(whose)
+        self._waiting[address] += 1
         try:
             async with self._turn:
                 await asyncio.sleep(WRONG_TOKEN_SECONDS)
         finally:
-            self._waiting -= 1
+            self._waiting[address] -= 1
+            if not self._waiting[address]:
+                del self._waiting[address]
+
+    def is_guessing(self, whose: str) -> bool:
+        """Whether too many wrong tokens of this client's address wait already."""
+        return self._waiting[address_of(whose)] >= MOST_WAITING
 
 
 class Fields:
@@ -175,13 +183,12 @@ class Fields:
 
 
 def given_token(scope: Scope) -> str | None:
-    """By header (`Authorization: Bearer …`), or in the address, for what a browser downloads by itself."""
+    """By header, `Authorization: Bearer …`; never in the address, which stands in logs."""
     for value in Fields(scope["headers"]).all("authorization"):
         scheme, _, token = value.partition(" ")
         if scheme.lower() == "bearer":
             return token.strip()
-    found = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-    return found[0] if len(found) == 1 else None
+    return None
 
 
 class Guarded:
@@ -200,10 +207,15 @@ class Guarded:
             self.guard.refusals.note(kind, f"{detail}, from {client_of(scope)}")
             await turn_away(scope, receive, send, status, kind)
             return
-        if scope["type"] == "http" and not is_open(scope["path"]) and not self.guard.token_fits(given_token(scope)):
-            await self.guard.wrong_token(client_of(scope))
-            await turn_away(scope, receive, send, 401, "wrong token")
-            return
+        if scope["type"] == "http" and not is_open(scope["path"]):
+            if self.guard.is_guessing(client_of(scope)):
+                self.guard.refusals.note("too many wrong tokens", client_of(scope))
+                await turn_away(scope, receive, send, 429, "too many wrong tokens")
+                return
+            if not self.guard.token_fits(given_token(scope)):
+                await self.guard.wrong_token(client_of(scope))
+                await turn_away(scope, receive, send, 401, "wrong token")
+                return
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -220,6 +232,11 @@ def is_open(path: str) -> bool:
 def client_of(scope: MutableMapping[str, Any]) -> str:
     client = scope.get("client")
     return f"{client[0]}:{client[1]}" if client else "unknown"
+
+
+def address_of(client: str) -> str:
+    """A client's address without its port."""
+    return client.rpartition(":")[0]
 
 
 async def turn_away(scope: Scope, receive: Receive, send: Send, status: int, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import logging
 from collections import OrderedDict
 from collections.abc import Coroutine
@@ -31,8 +32,9 @@ logger = logging.getLogger("botz.lab")
 TELL_SECONDS = 0.05
 """Changes of runs that come together are told together."""
 MOST_SCENES = 8
-LOGS_AT_FIRST = 20
-"""Lines of a run's log that a page is told when it comes."""
+GZIP_LEVEL = 5
+LOGS_AT_FIRST, MOST_LOGS_AT_FIRST = 20, 60
+"""Lines of each run's log, and of all of them, that a page is told when it comes."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,16 @@ class InitialRun:
     label: str = ""
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A scene as the page shows it."""
+
+    scene: Any
+    glb: bytes
+    packed: bytes
+    """The same by gzip."""
+
+
 class Lab:
     def __init__(self, guard: Guard, catalogue: Catalogue, runs_folder: Path, spawner: Spawner):
         self.guard, self.catalogue = guard, catalogue
@@ -57,7 +69,7 @@ class Lab:
         self.clients: dict[str, Client] = {}
         self._unclaimed: list[LabRun] = []
         """Runs that the command line started: the first page to come drives them."""
-        self._scenes: OrderedDict[str, asyncio.Task[tuple[Any, bytes]]] = OrderedDict()
+        self._scenes: OrderedDict[str, asyncio.Task[Picture]] = OrderedDict()
         self._trusted: set[str] = set()
         """Users' own code that a start by name has run: a restart from a recording may run it again."""
         self._telling: asyncio.TimerHandle | None = None
@@ -93,9 +105,9 @@ class Lab:
             if run.driver is None:
                 run.new_driver(client.id)
         self._unclaimed.clear()
-        for run in self.runs:
-            for level, text in list(run.logs)[-LOGS_AT_FIRST:]:
-                client.tell({"t": "log", "run": run.id, "level": level, "text": text})
+        lines = [(run.id, *line) for run in self.runs for line in list(run.logs)[-LOGS_AT_FIRST:]]
+        for key, level, text in lines[-MOST_LOGS_AT_FIRST:]:  # the newest runs come last
+            client.tell({"t": "log", "run": key, "level": level, "text": text})
         self._tell_viewers()
         self._tell_runs()
 
@@ -121,7 +133,8 @@ class Lab:
             self._tell_runs()
             return
         for client in self.clients.values():
-            client.tell({"t": "log", "run": run.id, "level": line[0], "text": line[1]})
+            if not client.is_behind:  # a page misses a line rather than its connection
+                client.tell({"t": "log", "run": run.id, "level": line[0], "text": line[1]})
 
     def _tell_runs(self) -> None:
         if self._telling is None:
@@ -285,16 +298,16 @@ class Lab:
         """Its scene first: it says how the robots are driven, and is asked for at once."""
         self.runs.check_room()
         try:
-            scene, _ = await self._scene(run.id, run.spec)
-            run.kinds = {actor.name: actor.hands for actor in scene.actors}
+            picture = await self._scene(run.id, run.spec)
+            run.kinds = {actor.name: actor.hands for actor in picture.scene.actors}
         except Exception as error:  # a run without a picture is still a run
             logger.warning("botz: lab: no picture of %s: %s: %s", run.label, type(error).__name__, error)
         self.runs.start(run)
 
     # --- pictures and arms -----------------------------------------------------------------------------------
 
-    async def _scene(self, key: str, spec: Any) -> tuple[Any, bytes]:
-        """Scene and GLB, made once."""
+    async def _scene(self, key: str, spec: Any) -> Picture:
+        """Made once."""
         task = self._scenes.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             task = asyncio.create_task(asyncio.to_thread(picture_of, spec))
@@ -304,13 +317,13 @@ class Lab:
         self._scenes.move_to_end(key)
         return await asyncio.shield(task)
 
-    async def run_scene(self, key: str) -> bytes:
-        return (await self._scene(key, self.runs[key].spec))[1]
+    async def run_scene(self, key: str) -> Picture:
+        return await self._scene(key, self.runs[key].spec)
 
-    async def recording_scene(self, key: str) -> bytes:
+    async def recording_scene(self, key: str) -> Picture:
         recording = await self.recordings.open(key)
         loaded = await asyncio.to_thread(scenario_of, recording)
-        return (await self._scene(f"recording {recording.path}", loaded.spec))[1]
+        return await self._scene(f"recording {recording.path}", loaded.spec)
 
     async def _spec(self, run: str | None, recording: str | None) -> tuple[str, Any]:
         if run is not None:
@@ -340,12 +353,13 @@ def factor_of(loaded: LoadedScenario) -> float:
     return float(spec.time.factor or 1.0)
 
 
-def picture_of(spec: Any) -> tuple[Any, bytes]:
+def picture_of(spec: Any) -> Picture:
     from botz.scene.glb import write_glb
     from botz.scene.scenes import scene_of
 
     scene = scene_of(spec)
-    made = scene, write_glb(scene)
+    glb = write_glb(scene)
+    made = Picture(scene, glb, gzip.compress(glb, GZIP_LEVEL))
     for robot in list(spec.robots)[:1]:
         hands_of(spec, robot, [("twist", 3)])  # compiled now where it is not yet, and not when the run has begun
     return made

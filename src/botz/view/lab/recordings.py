@@ -60,7 +60,7 @@ class Recordings:
                     found[folder.name] = path
             except OSError:
                 continue
-        found |= {key: path for key, path in self._beside.items() if path.is_file()}
+        found |= {key: path for key, path in list(self._beside.items()) if path.is_file()}
         newest = sorted(found.items(), key=lambda item: -_changed(item[1]))
         return dict(newest[:MOST_LISTED])
 
@@ -86,17 +86,16 @@ class Recordings:
     # --- the list ------------------------------------------------------------------------------------------
 
     def entries(self) -> list[dict[str, Any]]:
-        entries, stamps = [], set()
+        # Several threads may be here at once: each reads the list there is, and puts its own in its place at the end.
+        known, entries, listed = self._listed, [], {}
         for key, path in self.files().items():
             try:
                 stamp = Stamp.of(path)
             except OSError:
                 continue
-            stamps.add(stamp)
-            if stamp not in self._listed:
-                self._listed[stamp] = _entry(path)
-            entries.append({"id": key, **self._listed[stamp]})
-        self._listed = {stamp: entry for stamp, entry in self._listed.items() if stamp in stamps}
+            listed[stamp] = known[stamp] if stamp in known else _entry(path)
+            entries.append({"id": key, **listed[stamp]})
+        self._listed = listed
         return entries
 
     # --- one of them ---------------------------------------------------------------------------------------

@@ -36,9 +36,10 @@ MOST_ENDED = 12
 """Ended ones that stay on the list."""
 STOP_SECONDS = 20.0
 """How long a run has to end by itself; then its process is told, and then killed."""
-SILENT_SHARE = 0.8
-"""Of the scenario's timeout for commands: a driver that is silent for so long, on the wall clock, has let go. The
-scenario's own counts simulated time, which a slowed run stretches."""
+SILENT_SHARE, SILENT_SECONDS = 0.8, 0.24
+"""Of the scenario's timeout for commands, and at most [s]: a page that drives and is silent for so long, on the wall
+clock, has let go. The scenario's own timeout counts simulated time, which a slowed run stretches, and may let the last
+command hold, which is for programs."""
 MOST_LOGS = 100
 
 logger = logging.getLogger("botz.lab")
@@ -139,6 +140,9 @@ class LabRun:
         return np.asarray(state[1][self.channels.slices[channel]])
 
     def described(self) -> dict[str, Any]:
+        """What pages are told. Of a run that has ended, its recording tells the channels: the list goes to every page
+        at every change."""
+        channels, hands = (self.channels or (), self.hands.values()) if self.going_on else ((), ())
         return {
             "id": self.id,
             "scenario": self.label,
@@ -151,8 +155,8 @@ class LabRun:
             "driver": self.driver,
             "recording": self.recording,
             "error": self.error,
-            "channels": [[c.name, c.unit, c.description, list(c.components)] for c in self.channels or ()],
-            "robots": [hands.described() for hands in self.hands.values()],
+            "channels": [[c.name, c.unit, c.description, list(c.components)] for c in channels],
+            "robots": [one.described() for one in hands],
             "set": self.set,
         }
 
@@ -226,10 +230,9 @@ class LabRun:
         return self._driving.note_taken() if self._driving is not None else self._taken
 
     def _watch_driver(self) -> None:
-        inputs = self.spec.inputs
-        if self._driving is None or inputs.on_timeout != "stop":
+        if self._driving is None:
             return
-        if time.monotonic() - self._driving.at > SILENT_SHARE * inputs.timeout:
+        if time.monotonic() - self._driving.at > min(SILENT_SHARE * self.spec.inputs.timeout, SILENT_SECONDS):
             self.release()
 
     # --- life ------------------------------------------------------------------------------------------------
@@ -250,8 +253,9 @@ class LabRun:
         tell(self, None)
 
     async def _once(self, spawner: Spawner, recordings: Recordings, tell: Tell) -> None:
+        loaded = await asyncio.to_thread(with_changes, self.loaded, {"time.realtime": self.factor or False})
         orders = {
-            "scenario": with_changes(self.loaded, {"time.realtime": self.factor or False}).data,
+            "scenario": loaded.data,
             "name": str(self.loaded.file or self.loaded.name),
             "runs": str(recordings.folder.absolute()),
             "out": str(self.out.absolute()) if self.out is not None else None,
