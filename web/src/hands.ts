@@ -297,7 +297,8 @@ const PAD_BUTTONS = "A B X Y LB RB LT RT Back Start L3 R3 ↑ ↓ ← →".split
 
 /** The choices for a button: none, each one, and first the present one where that is several. */
 export function padButtons(now: readonly number[]): { id: string; buttons: number[]; label: string | null }[] {
-  const label = (buttons: readonly number[]): string => buttons.map((one) => PAD_BUTTONS[one] ?? String(one)).join(" / ");
+  const label = (buttons: readonly number[]): string =>
+    buttons.map((one) => PAD_BUTTONS[one] ?? String(one)).join(" / ");
   const single = PAD_BUTTONS.map((_, index) => [index]);
   const known = now.length === 0 || single.some(([one]) => now.length === 1 && one === now[0]);
   return [[], ...(known ? [] : [[...now]]), ...single].map((buttons) => ({

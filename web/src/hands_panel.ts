@@ -107,7 +107,9 @@ export class HandsPanel implements Panel {
     const select = h(
       "select",
       { "aria-label": `${words}: ${text("hands.padTitle")}` },
-      ...choices.map(({ id, label }) => h("option", { value: id, selected: id === now.join() }, label ?? text("pad.none"))),
+      ...choices.map(({ id, label }) =>
+        h("option", { value: id, selected: id === now.join() }, label ?? text("pad.none")),
+      ),
     );
     select.addEventListener("change", () => taken(choices.find((one) => one.id === select.value)!.buttons));
     return select;

@@ -92,7 +92,8 @@ function newWorld(stage: HTMLElement): WorldView | null {
   try {
     return new WorldView(stage);
   } catch (error) {
-    stage.replaceChildren(h("p", { class: "no-view", role: "alert" }, error instanceof Error ? error.message : String(error)));
+    const why = error instanceof Error ? error.message : String(error);
+    stage.replaceChildren(h("p", { class: "no-view", role: "alert" }, why));
     return null;
   }
 }

@@ -128,7 +128,7 @@ describe("what is asked of the server", () => {
 
   it("is what the picture and the switched-on layers need", () => {
     expect(sceneChannels(scene, new Set())).toEqual(["a/pose", "score"]);
-    expect(sceneChannels(scene, new Set(["velocity"]))).toEqual(["a/pose", "a/twist", "score"]);
+    expect(sceneChannels(scene, new Set(["velocity"]))).toEqual(["a/pose", "a/twist", "c", "l", "score"]);
     expect(sceneChannels(scene, new Set(["lateral"]))).toEqual(["a/pose", "c", "n", "l", "f", "score"]);
   });
 });

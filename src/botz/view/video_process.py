@@ -111,6 +111,8 @@ def draw(orders: dict[str, Any], made_renderer: Any, tell: Any) -> None:
         for index, time in enumerate(times):
             poses = node_poses(scene, samples.at(time))
             view = fixed or path.view(time, poses)
+            if fixed is not None and camera.get("name") == "follow":  # from where it stood in the page
+                view = View(fixed.eye, path.view(time, poses).target, fixed.up, fixed.vertical_view)
             offscreen.place(poses, view.target)
             renderer.update_scene(offscreen.data)
             offscreen.let_ground_cast_none(drawn)
