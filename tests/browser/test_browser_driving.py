@@ -41,7 +41,7 @@ def assert_stopped(rec: botz.Recording, *, seconds: float = 0.3) -> None:
     """After the last command of a trembling hand (only a change is recorded) the robot is at rest in time, for good."""
     steps, values, sources = rec.commands(ROBOT)
     from_hand = np.array([source.startswith("outside") for source in sources]) & (np.abs(values).max(axis=1) > 0.0)
-    assert from_hand.sum() > 10, "the hand did not tremble"
+    assert from_hand.sum() > 3, "the hand did not tremble"
     last = steps[from_hand][-1]
     # A command of step k shows in the state of step k + 1.
     assert_at_rest(rec, (last + 1) * rec.step_ns * 1e-9 + seconds)
@@ -207,7 +207,7 @@ def test_a_driver_that_is_cut_off_stops_the_robot_in_time(open_page: OpenPage, c
     watcher.begun()
     page.pad(axes=(0.0, -0.9, 0.0, 0.0), trembles=True)
     moving(watcher, 0, +1)
-    longer(watcher, 0.2)
+    longer(watcher, 0.5)
     cut(page)
     standing(watcher)
     longer(watcher, 0.6)

@@ -334,6 +334,10 @@ def test_the_scene_of_run_and_recording_is_the_same_file(driven: tuple[Page, str
     of_recording = lab.get(f"/api/recordings/{run['recording']}/scene.glb")
     assert of_run.headers["content-type"] == "model/gltf-binary" and of_run.content[:4] == b"glTF"
     assert of_run.content == of_recording.content
+    plain = lab.get(f"/api/runs/{key}/scene.glb", **{"accept-encoding": "identity"})
+    assert of_run.headers["content-encoding"] == "gzip" and "content-encoding" not in plain.headers
+    assert plain.content == of_run.content
+    assert int(of_run.headers["content-length"]) < len(plain.content)
 
 
 def test_an_export_is_a_job_with_a_file(lab: RunningLab, page: Page):

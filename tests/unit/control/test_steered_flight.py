@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import botz
+from botz.errors import InputError
 
 
 def flown(name: str, command: dict, seconds: float, *, before: float = 3.0) -> botz.Simulation:
@@ -58,3 +59,10 @@ def test_the_layout_names_what_the_controller_takes():
     robot = next(iter(simulation.spec.robots))
     assert ("velocity", 4) in simulation.command_layout(robot)
     assert "velocity" not in dict(simulation.engine.command_layout(robot))
+
+
+def test_what_neither_robot_nor_controller_takes_is_refused():
+    simulation = botz.Simulation("quadrotor-square")
+    robot = next(iter(simulation.spec.robots))
+    with pytest.raises(InputError, match="unknown command 'velocty'"):
+        simulation.apply_outside(robot, {"velocty": (0.4, 0.0, 0.2, 0.0)}, "test")
