@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 from common import PATIENCE, Answer
+from lab_rig import Page
 
 import botz
 from botz.errors import InputError
@@ -53,7 +55,12 @@ def test_ctrl_c_ends_the_lab_and_keeps_its_runs(tmp_path: Path, number: signal.S
                 with suppress(ProcessLookupError):  # it may have ended meanwhile
                     nices.append(os.getpriority(os.PRIO_PROCESS, child))
             assert nices and set(nices) == {own}
-        time.sleep(0.5)
+        page = Page(SimpleNamespace(origin=address.rstrip("/"), ws=f"ws{address[4:]}ws"))  # type: ignore[arg-type]
+        (run,) = next(m for m in reversed(page.told) if m["t"] == "runs")["runs"]
+        page.run(run["id"], lambda one: one["status"] == "running")  # one that has not begun leaves nothing
+        page.say(t="watch", run=run["id"], channels=["vivi/pose"], rate=20)
+        page.frame(lambda frame: frame["s"] > 300)
+        page.socket.close()
         process.send_signal(number)
         out, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0 and "ended in order" in out

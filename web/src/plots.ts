@@ -103,6 +103,7 @@ export class Plots {
 
   private channelsChanged(): void {
     const { channels } = this.lab.store.now;
+    if (!channels.length) return; // a run that starts, or has ended: what was chosen stays
     const names = new Map(channels.map((one) => [one[0], one]));
     const scenario = this.lab.store.currentRun?.scenario ?? this.lab.store.now.details?.scenario ?? "";
     if (scenario && scenario !== this.for_) {
