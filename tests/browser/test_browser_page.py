@@ -30,7 +30,7 @@ def words(page: LabPage) -> dict[str, str]:
 
 
 def test_the_language_changes_every_visible_text_and_back(open_page: OpenPage):
-    page = open_page(viewport={"width": 900, "height": 520})
+    page = open_page(viewport={"width": 1200, "height": 500})
     assert page.js("document.documentElement.lang") == "en"
     page.page.click("#tab-layers")
     english = words(page)

@@ -197,6 +197,8 @@ class LabRun:
     # --- hands -----------------------------------------------------------------------------------------------
 
     def drive(self, message: Drive) -> None:
+        if not self.going_on:  # hands learn of the end a moment later; that is no mistake of theirs
+            return
         attached = self._must()
         hands = self.hands.get(message.robot)
         if hands is None:
