@@ -148,7 +148,7 @@ def compare_picture(browser: Browser, address: str) -> None:
     page.click("#tab-compare")
     page.locator(f'[data-ghost="{slow}"]').check()
     until(page, "botzLab.events.some((one) => one.kind === 'difference' && one.detail.of.length)")
-    page.evaluate("botzLab.lab.replay.playback.seek(6)")
+    page.evaluate("botzLab.lab.replay.playback.seek(2.5)")
     page.wait_for_timeout(1000)
     page.evaluate("botzLab.lab.setCamera('orbit', 'vivi')")
     shoot(page, "compare")
