@@ -54,7 +54,17 @@ LANES: tuple[tuple[Check, ...], ...] = (
     # Without the compiler the equations run as the plain Python they are written in, with real tracebacks.
     (Check("pytest, physics uncompiled", ("-m", "pytest", "-q", "tests/unit/physics"), compiled=False),),
 )
-LAST = Check("pytest", ("-m", "pytest", "-n", "2", "--dist", "loadfile"))
+LONG = ("browser", "verification", "docs", "lab", "sim", "links")
+"""Tests that take longest come first: the many short ones then fill the end evenly. One process more than there are
+cores, for many tests wait for another process, or for time to pass."""
+LAST = Check(
+    "pytest",
+    (
+        *("-m", "pytest", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
+        *(f"tests/{folder}" for folder in LONG),
+        "tests",
+    ),
+)
 
 
 class Lanes:

@@ -33,14 +33,14 @@ FLAGS = [
     "--disable-sync",
 ]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-SMALL = (400, 260)
+SMALL = (320, 200)
 
 NO_SHADOWS = """localStorage.setItem("botz.layers", JSON.stringify(["grid", "trail"]));"""
 """Half of what software needs for a picture goes into shadows; tests that do not look at it do without."""
 
 FEW_PICTURES = """
 const draw = window.requestAnimationFrame.bind(window);
-window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), 400);
+window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), 800);
 window.cancelAnimationFrame = (number) => clearTimeout(number);
 """
 """Software that draws as often as it can takes the cores from what is tested; hands and messages do not wait for it."""
