@@ -209,7 +209,9 @@ class LabPage:
     # --- pictures --------------------------------------------------------------------------------------------
 
     def picture(self) -> np.ndarray:
-        """What the 3D view shows, as rows of RGB."""
+        """What the 3D view shows, as rows of RGB, once it has drawn what it was given last."""
+        drawn = self.js("botzLab.world.stats().drawn")
+        self.until(f"botzLab.world.stats().drawn >= {drawn + 2}", "two more pictures")
         data = self.js(
             """async () => {
               const bytes = new Uint8Array(await (await botzLab.world.screenshot()).arrayBuffer());

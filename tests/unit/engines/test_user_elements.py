@@ -274,7 +274,7 @@ def test_too_many_of_anything_is_refused():
 
     with pytest.raises(TypeError, match="no dataclass"):
         force_element(NoDataclass)
-    with pytest.raises(ValueError, match="at most 8 inputs, 16 states and 8 reports"):
+    with pytest.raises(ValueError, match="at most 8 inputs, 16 states and 16 reports"):
         force_element(type("Empty", (), {"__dataclass_fields__": {}}), states=17)
 
 

@@ -62,10 +62,13 @@ def test_it_drives_as_the_vehicle_does():
     assert np.linalg.norm(vehicles[0] - bodies[0]) < 2.0 * changed
 
 
+SHOWN = ("speed", "load", "angle", "deflection")
+
+
 def test_commands_and_reports_are_named_after_motors_and_wheels():
     kind = element_of("vivi").kind
     assert [one.name for one in kind.inputs] == [f"{name}/voltage" for name in NAMES]
-    assert [one.name for one in kind.reports] == [f"{name}/{what}" for what in ("speed", "load") for name in NAMES]
+    assert [one.name for one in kind.reports] == [f"{name}/{what}" for what in SHOWN for name in NAMES]
 
 
 def test_vehicles_share_one_compiled_function(vehicle_file):
@@ -82,10 +85,10 @@ def with_wheels(file, count, motors):
     return file
 
 
-@pytest.mark.parametrize(("count", "shown"), [(5, 5), (8, 8), (9, 0)])
-def test_with_more_wheels_only_speeds_are_reported_or_nothing(vehicle_file, count, shown):
+@pytest.mark.parametrize(("count", "shown"), [(5, 3), (8, 2), (9, 1), (16, 1), (17, 0)])
+def test_of_more_wheels_fewer_quantities_are_reported_or_none(vehicle_file, count, shown):
     reports = element_of(with_wheels(vehicle_file(), count, motors=False)).kind.reports
-    assert [one.name for one in reports] == [f"w{k}/speed" for k in range(shown)]
+    assert {one.name for one in reports} == {f"w{k}/{what}" for what in SHOWN[:shown] for k in range(count)}
 
 
 @pytest.mark.parametrize("method", ["euler", "rk4"])

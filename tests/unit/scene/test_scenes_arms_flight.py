@@ -247,8 +247,9 @@ def test_the_camera_on_board_looks_ahead():
 def test_wheels_of_a_vehicle_stand_under_its_link():
     _, scene, _ = built("vivi-multibody")
     wheels = {node.name: node for node in scene.nodes if node.name.startswith("vivi/wheels/")}
-    assert wheels["vivi/wheels/front_left"].place[:3] == (0.22, 0.22, -0.05)
-    assert len(wheels) == 4
+    assert wheels["vivi/wheels/front_left/carrier"].place[:3] == (0.22, 0.22, -0.05)
+    assert wheels["vivi/wheels/front_left"].parent == "vivi/wheels/front_left/carrier"
+    assert len(wheels) == 8, "each has a carrier that the springs lift, and turns on it"
     # Cylinders that the robot's file draws in their place are gone.
     body = next(node for node in scene.nodes if node.name == "vivi")
     assert not [shape for shape in body.shapes if shape.kind == "cylinder"]
