@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from botz.run import Outcome, Progress, Servers
 
 DEMO = "vivi-rough"
-DEMO_FILM: dict[str, Any] = {"size": (640, 360), "fps": 20.0, "end": 10.0}
+DEMO_FILM: dict[str, Any] = {"size": (640, 360), "fps": 15.0, "end": 8.0}
 
 
 def register(app: typer.Typer) -> None:
