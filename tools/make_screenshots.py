@@ -9,7 +9,6 @@ graphics all of them take some minutes.
 from __future__ import annotations
 
 import io
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,16 +21,12 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from botz.bench.lab import BROWSER_FLAGS, browser_path
 from botz.scenario import library
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures" / "lab"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-FLAGS = [
-    "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage",
-    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--force-color-profile=srgb", "--hide-scrollbars",
-]  # fmt: skip
+FLAGS = [*BROWSER_FLAGS, "--force-color-profile=srgb", "--hide-scrollbars"]
 LAPTOP = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
 PATIENCE = 300.0
@@ -174,7 +169,7 @@ OTHERS: dict[str, Callable[[Browser, str], None]] = {
 def main(wanted: list[str]) -> int:
     shipped = list(library.names("scenario"))
     unknown = set(wanted) - set(shipped) - set(OTHERS)
-    chromium = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    chromium = browser_path()
     if unknown or chromium is None:
         why = f"no scenario or picture {', '.join(sorted(unknown))}" if unknown else "no Chromium is installed"
         print(f"make_screenshots: {why}", file=sys.stderr)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import io
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,17 +21,6 @@ import botz
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Page
 
-FLAGS = [
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--no-sandbox",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 SMALL = (320, 200)
 
 NO_SHADOWS = """localStorage.setItem("botz.layers", JSON.stringify(["grid", "trail"]));"""
@@ -60,11 +48,6 @@ navigator.getGamepads = () => {
 };
 """
 """A gamepad that tests move; the hand on it may tremble, so that no two commands are the same."""
-
-
-def chromium() -> str | None:
-    """The system's browser."""
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
 class BrowserLab:

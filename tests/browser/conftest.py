@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from browser_rig import FLAGS, BrowserLab, LabPage, chromium
+from browser_rig import BrowserLab, LabPage
 from common import BASE, merged
+
+from botz.bench.lab import BROWSER_FLAGS, browser_path
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -57,11 +59,11 @@ def browser() -> Iterator[Browser]:
         from playwright.sync_api import sync_playwright
     except ImportError as error:
         missing(f"no browser tests: {error}")
-    path = chromium()
+    path = browser_path()
     if path is None:
         missing("no Chromium is installed (on Debian: apt install chromium)")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
         yield browser
         browser.close()
 

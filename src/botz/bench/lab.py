@@ -37,6 +37,12 @@ CHANNELS = 24
 KEYS = 25
 WANTED_MS = 50.0
 """Target from a key to the changed pose, median."""
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+BROWSER_FLAGS = [
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage",
+    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+"""It draws in software, and asks nobody but the lab."""
 VIEWER_PROGRAM = """
 import asyncio, sys
 import msgpack
@@ -254,7 +260,7 @@ def bytes_per_second(page: Page, run: str, channels: list[str]) -> float:
 
 
 def browser_path() -> str | None:
-    return next((found for name in ("chromium", "google-chrome", "chrome") if (found := shutil.which(name))), None)
+    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
 
 
 def in_browser(port: int) -> list[Result]:
@@ -268,9 +274,8 @@ def in_browser(port: int) -> list[Result]:
     if path is None:
         print("botz: skipped in a browser: no Chromium on this machine", file=sys.stderr)
         return []
-    flags = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage"]
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=flags)
+        browser = play.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
         try:
             page = browser.new_page(viewport={"width": 480, "height": 320})
             page.goto(f"http://127.0.0.1:{port}/?scenario={SCENARIO}&autostart=1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Annotated, Any
 
 import typer
@@ -13,17 +12,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing els
 
 def print_json(value: Any) -> None:
     """JSON that any parser takes: numbers that are not finite become null."""
+    from botz.record.plain_json import finite
+
     print(json.dumps(finite(value), indent=2, ensure_ascii=False))
-
-
-def finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return value
 
 
 def console(*, stderr: bool = False):

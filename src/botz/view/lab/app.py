@@ -20,6 +20,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from botz.errors import BotzError, InputError, Problem
+from botz.record.plain_json import finite
 from botz.view.lab import messages as said
 from botz.view.lab.clients import MOST_CLIENTS, Client, Dropped
 from botz.view.lab.exports import TYPES
@@ -255,16 +256,6 @@ async def export_file(request: Request) -> Response:
 def plain_json(value: Any) -> Response:
     """JSON that any browser takes: numbers that are not finite become null."""
     return JSONResponse(finite(value))
-
-
-def finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return value
 
 
 def number(text: str | None, key: str, default: float) -> float:
