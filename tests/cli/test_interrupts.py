@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -75,3 +76,22 @@ class Mine:
     rec = read(tmp_path / "run")
     assert rec.complete and rec.summary["status"] == "interrupted"
     assert len(rec.steps()) > 1
+
+
+def test_one_interrupt_more_while_python_shuts_down_changes_nothing():
+    # Sent by the process to itself, at its very end.
+    text = """
+import atexit, os, signal, time
+from botz.cli import main as command
+def interrupted(*arguments, **options):
+    raise KeyboardInterrupt
+def again():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.1)
+command.app = interrupted
+atexit.register(again)
+command.main([])
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -72,8 +73,23 @@ def with_realtime_factor(arguments: list[str]) -> list[str]:
     return result
 
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point: a user's mistake ends with its message and exit code 2, never with a traceback."""
+    """Entry point."""
+    try:
+        run_command(arguments)
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:
+            # While Python shuts down, one more Ctrl-C would end it by the signal, with another exit code.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise
+
+
+def run_command(arguments: list[str] | None) -> None:
+    """A user's mistake ends with its message and exit code 2, never with a traceback."""
     for stream in (sys.stdout, sys.stderr):
         # Names and messages may hold any letter; an ASCII terminal must not end the run.
         if hasattr(stream, "reconfigure"):
@@ -91,7 +107,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"botz: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output has gone (head, less); what is left has nobody to go to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -18,30 +18,24 @@ class Arm:
     """An arm about its tilt axis, with a propeller whose blades are flat: its inertia is M − D cos 2θ."""
 
     def __init__(self) -> None:
-        turned = [self._inertia(quarter * pi / 4.0) for quarter in range(4)]
+        matrices = [_mass_matrix(quarter * pi / 4.0) for quarter in range(4)]
+        tilts = [_freedom(f"tilt_{corner}") for corner in CORNERS]
+        turned = [float(mass[tilts[0], tilts[0]]) for mass in matrices]
         self.mean = sum(turned) / 4.0
         """M [kg·m²]."""
         self.swing = hypot(turned[0] - turned[2], turned[1] - turned[3]) / 2.0
         """D [kg·m²]."""
+        self.crossed = sum(float(mass[3, tilts].sum()) for mass in matrices) / 4.0
+        """Σ I_xy of all four: angular momentum about the body's x as they are turned at 1 rad/s [kg·m²]."""
         actuators = run_of(lophorina()).engine.tables.actuators
-        tilts = actuators[actuators["kind"] == 0]
-        self.stiffness, self.damping = float(tilts["proportional"].mean()), float(tilts["derivative"].mean())
+        servos = actuators[actuators["kind"] == 0]
+        self.stiffness, self.damping = float(servos["proportional"].mean()), float(servos["derivative"].mean())
         """Of its servo [N·m/rad, N·m·s/rad]."""
         tensors = [_tensor(corner) for corner in CORNERS]
         self.products = sum(float(one[0, 2]) for one in tensors)
         """Σ I_xz of the propellers as they start [kg·m²]."""
         self.bent = sum(hypot(float(one[0, 2]), float(one[1, 2])) for one in tensors)
         """The same as far as it may be, at any angle of each."""
-
-    @staticmethod
-    def _inertia(angle: float) -> float:
-        run = run_of(lophorina(), start={f"spin_{corner}": angle for corner in CORNERS})
-        run.row()
-        model = run.engine.model
-        mass = np.zeros((model.nv, model.nv))
-        mujoco.mj_fullM(model, run.engine.data, mass)
-        at = model.jnt_dofadr[model.joint("r/tilt_front_left").id]
-        return float(mass[at, at])
 
     def shaken(self, lever: float, inertia: float) -> float:
         """Rate by which bent blades shake the robot about an axis: they turn arms to and fro at I ω/M, and those turn
@@ -67,6 +61,21 @@ class Arm:
             handed += self.damping * ripple + self.stiffness * angle
             angle += step * ripple
         return handed / count
+
+
+def _freedom(joint: str) -> int:
+    model = run_of(lophorina()).engine.model
+    return int(model.jnt_dofadr[model.joint(f"r/{joint}").id])
+
+
+def _mass_matrix(angle: float) -> np.ndarray:
+    """With all propellers turned by an angle; the body's own six freedoms come first."""
+    run = run_of(lophorina(), start={f"spin_{corner}": angle for corner in CORNERS})
+    run.row()
+    model = run.engine.model
+    mass = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, run.engine.data, mass)
+    return mass
 
 
 def _tensor(corner: str) -> np.ndarray:

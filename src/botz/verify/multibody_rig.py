@@ -183,14 +183,15 @@ class Flight:
 
 
 @cache
-def flight(name: str, *overrides: str) -> Flight:
+def flight(name: str, *overrides: str, every_step: bool = False) -> Flight:
     """A scenario of the library, flown to its end; once, whoever looks at it."""
     spec = load(name, overrides=overrides).spec
     assert isinstance(spec, MultibodyScenario)
-    return fly(spec)
+    return fly(spec, every_step=every_step)
 
 
-def fly(spec: MultibodyScenario) -> Flight:
+def fly(spec: MultibodyScenario, *, every_step: bool = False) -> Flight:
+    """A row whenever its controller looks, or each step."""
     engine = MultibodyEngine(spec)
     engine.reset(np.random.default_rng(spec.seed))
     [robot], [controller] = list(spec.robots), list(spec.controllers.values())
@@ -199,14 +200,17 @@ def fly(spec: MultibodyScenario) -> Flight:
     pilot.reset(ControllerSetup(robot, 1.0 / controller.rate, np.random.default_rng(0), inputs, engine))
     between = round(1.0 / controller.rate / engine.dt)
     updates = round(spec.time.duration * controller.rate)
-    rows = np.zeros((updates + 1, engine.channels.width))
-    commands = np.zeros((updates + 1, engine.inputs_table.width))
+    apart = 1 if every_step else between
+    each = between // apart
+    rows = np.zeros((updates * each + 1, engine.channels.width))
+    commands = np.zeros((updates * each + 1, engine.inputs_table.width))
     engine.observe(rows[0])
     for k in range(updates):
-        command = pilot.update(k * between * engine.dt, Measured(engine.channels, rows[k], robot))
+        command = pilot.update(k * between * engine.dt, Measured(engine.channels, rows[k * each], robot))
         if command is not None:
             engine.inputs[engine.robot_inputs(robot)] = engine.resolve_command(robot, command)
-        commands[k + 1] = engine.inputs
-        if not engine.advance(k * between, between, between, rows[k + 1 : k + 2]):
+        here = slice(k * each + 1, (k + 1) * each + 1)
+        commands[here] = engine.inputs
+        if not engine.advance(k * between, between, apart, rows[here]):
             raise ArithmeticError(f"the flight diverges at {k * between * engine.dt:g} s")
-    return Flight(engine, robot, np.arange(updates + 1) * between * engine.dt, rows, commands)
+    return Flight(engine, robot, np.arange(len(rows)) * apart * engine.dt, rows, commands)
