@@ -1,7 +1,7 @@
 // The lab without its looks: what is shown, where its numbers come from, and what the user asks of the server.
 import { ArmLayers } from "./arm_layers";
 import type { Connection, ConnectionStatus } from "./connection";
-import { text, textOr, type Key, type Params } from "./i18n";
+import { said, text, textOr, type Key, type Params } from "./i18n";
 import { LiveSource } from "./live";
 import type {
   ClientMessage,
@@ -77,7 +77,8 @@ export class Lab {
     connection.on("watching", (message) => this.live?.run.id === message.run && this.live.watching(message));
     connection.on("frame", (message) => this.takeFrame(message));
     connection.on("error", (message) => this.takeError(message));
-    connection.on("log", ({ run, level, text: words }) => {
+    connection.on("log", ({ run, level, text: english, said: sentences }) => {
+      const words = said(english, sentences);
       store.set({ log: [...store.now.log.slice(-499), { run, level, text: words }] });
       if (run === store.now.run && /warn|error|critical/i.test(level))
         hooks.say(/warn/i.test(level) ? "warning" : "error", words);
@@ -171,7 +172,7 @@ export class Lab {
     if (before.status === "starting" && !isOver(now)) return void this.showRun(now.id);
     if (now.status === "starting") this.store.set({ loading: "starting" });
     if (!isOver(now)) return;
-    if (now.status === "failed") this.hooks.say("error", now.error ?? text("toast.failed"));
+    if (now.status === "failed") this.hooks.say("error", said(now.error ?? text("toast.failed"), now.error_said));
     else
       this.say(
         now.status === "finished" ? "good" : "info",
@@ -210,7 +211,7 @@ export class Lab {
       this.awaiting = false;
       if (this.store.now.mode === "none" || this.store.now.loading === "starting") this.store.set({ loading: null });
     }
-    this.hooks.say("error", message.text);
+    this.hooks.say("error", said(message.text, message.said));
   }
 
   // --- what is shown -------------------------------------------------------------------------------------------

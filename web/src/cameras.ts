@@ -12,6 +12,15 @@ const usualView = 0.75;
 /** How fast a chasing camera turns after its target and keeps up with it [1/s]. */
 const turnRate = 3.5;
 
+/** What is seen now. */
+export interface Sight {
+  eye: Vector;
+  target: Vector;
+  verticalView: number;
+  /** Of a free eye that goes along with a robot: where it is and looks from the robot's place, in the world's axes. */
+  along?: { robot: string; eye: Vector; target: Vector };
+}
+
 export class Cameras {
   readonly camera = new PerspectiveCamera((usualView * 180) / Math.PI, 1, 0.02, 500);
   readonly controls: OrbitControls;
@@ -150,13 +159,23 @@ export class Cameras {
     return out.fromArray(centre);
   }
 
-  view(): { eye: Vector; target: Vector; verticalView: number } {
+  view(): Sight {
     const { camera } = this;
     const ahead = camera.getWorldDirection(new Vector3());
     const focus = this.focus(new Vector3());
     const distance = Math.max(0.1, focus.sub(camera.position).dot(ahead));
     const target = camera.position.clone().addScaledVector(ahead, distance);
-    return { eye: camera.position.toArray(), target: target.toArray(), verticalView: (camera.fov * Math.PI) / 180 };
+    const seen: Sight = {
+      eye: camera.position.toArray(),
+      target: target.toArray(),
+      verticalView: (camera.fov * Math.PI) / 180,
+    };
+    const actor = this.actor(this.target);
+    if (this.name === "orbit" && this.goesAlong && actor && this.objects.has(actor.node)) {
+      const from = (point: Vector3): Vector => point.clone().sub(this.anchor).toArray();
+      seen.along = { robot: actor.name, eye: from(camera.position), target: from(target) };
+    }
+    return seen;
   }
 
   dispose(): void {

@@ -1,4 +1,5 @@
 // Two runs against each other: the difference of a channel, moment by moment.
+import type { RecordingInfo } from "./protocol";
 import type { Series } from "./source";
 
 export interface Difference {
@@ -58,6 +59,21 @@ export function wrapped(angle: number): number {
 /** Whether a component is an angle that may jump by a whole turn: headings, not counted wheel turns. */
 export function isAngle(name: string, component: string, unit: string): boolean {
   return unit === "rad" && (/^(heading|yaw|roll|pitch|theta)$/.test(component) || /heading$/.test(name));
+}
+
+/** Recordings to compare with: those of the same scenario first, narrowed by a search that never hides a chosen one. */
+export function comparable(
+  all: readonly RecordingInfo[],
+  shown: { recording: string | null; scenario: string | undefined; chosen: readonly string[] },
+  search = "",
+): RecordingInfo[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = (one: RecordingInfo): boolean => {
+    const told = `${one.id} ${one.scenario} ${one.engine} ${one.started}`.toLowerCase();
+    return shown.chosen.includes(one.id) || words.every((word) => told.includes(word));
+  };
+  const others = all.filter((one) => one.id !== shown.recording && one.duration > 0 && fits(one));
+  return others.sort((a, b) => Number(b.scenario === shown.scenario) - Number(a.scenario === shown.scenario));
 }
 
 /** Colours of ghosts, to be told apart on dark ground and by most who see few colours. */

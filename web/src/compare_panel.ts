@@ -1,15 +1,23 @@
 // Other runs as ghosts in the same view, and the difference of a channel between them and the one that is shown.
 import type { Lab } from "./app";
 import { Chart, type DrawnCurve } from "./chart";
-import { difference, isAngle } from "./compare";
+import { comparable, difference, isAngle } from "./compare";
 import { clear, h, note } from "./dom";
 import { clock, number, text } from "./i18n";
 import { when } from "./library";
 import type { Panel } from "./panels";
 import { componentName, componentUnit, type Series } from "./source";
 
+const MOST_LISTED = 60;
+
 export class ComparePanel implements Panel {
   readonly element = h("div", { class: "compare" });
+  private readonly search = h("input", {
+    type: "search",
+    class: "search",
+    hint: "compare.search",
+    tip: "compare.search",
+  });
   private readonly list = h("div", { class: "recording-list" });
   private readonly results = h("div", { class: "compare-results" });
   private readonly select = h("select", { tip: "compare.channel", class: "grow" });
@@ -24,7 +32,8 @@ export class ComparePanel implements Panel {
   private readonly busy = new Set<string>();
 
   constructor(private readonly lab: Lab) {
-    this.element.append(this.list, this.results);
+    this.element.append(this.search, this.list, this.results);
+    this.search.addEventListener("input", () => this.draw());
     this.select.addEventListener("change", () => {
       this.chosen = this.select.value;
       void this.compute();
@@ -53,14 +62,16 @@ export class ComparePanel implements Panel {
 
   private draw(): void {
     const { recordings, recording, ghosts, mode } = this.lab.store.now;
+    const place = this.list.scrollTop;
     clear(this.list);
+    this.search.hidden = mode === "none";
     if (mode === "none") return void this.list.append(note("compare.empty"));
-    this.list.append(h("p", { class: "muted", t: mode === "live" ? "compare.live" : "compare.hint" }));
+    const hint = mode === "live" ? "compare.live" : ghosts.length ? null : "compare.hint";
+    if (hint) this.list.append(h("p", { class: "muted", t: hint }));
     const scenario = this.lab.store.now.details?.scenario ?? this.lab.store.currentRun?.scenario;
-    // Runs of the same scenario first: those one compares.
-    const others = recordings.filter((one) => one.id !== recording && one.duration > 0);
-    others.sort((a, b) => Number(b.scenario === scenario) - Number(a.scenario === scenario));
-    for (const one of others.slice(0, 60)) {
+    const chosen = ghosts.map((one) => one.id);
+    const others = comparable(recordings, { recording, scenario, chosen }, this.search.value);
+    for (const one of others.slice(0, MOST_LISTED)) {
       const ghost = ghosts.find((each) => each.id === one.id);
       const box = h("input", { type: "checkbox", class: "switch", checked: ghost !== undefined, "data-ghost": one.id });
       box.disabled = this.busy.has(one.id);
@@ -77,7 +88,8 @@ export class ComparePanel implements Panel {
         ),
       );
     }
-    if (!others.length) this.list.append(note("compare.none"));
+    if (!others.length) this.list.append(note(this.search.value ? "library.none" : "compare.none"));
+    this.list.scrollTop = place;
   }
 
   private async toggle(id: string, on: boolean): Promise<void> {
@@ -114,12 +126,11 @@ export class ComparePanel implements Panel {
       ...options.map((one) => h("option", { value: one.value, selected: one.value === this.chosen }, one.label)),
     );
     this.results.append(
-      h("h3", { t: "compare.difference" }),
-      this.select,
-      this.both.element,
+      h("div", { class: "row spread" }, h("h3", { t: "compare.difference" }), this.select),
       h("p", { class: "muted", t: "compare.minus" }),
       this.apart.element,
       h("div", { class: "difference-table" }),
+      this.both.element,
     );
     void this.compute();
   }

@@ -1,7 +1,8 @@
 /** One WebSocket to the lab's server, opened anew when it breaks, and requests to its /api. */
 
 import { decode, encode } from "@msgpack/msgpack";
-import type { ClientMessage, ServerMessage, ServerMessages, ServerMessageType } from "./protocol";
+import { said, text } from "./i18n";
+import type { ClientMessage, Said, ServerMessage, ServerMessages, ServerMessageType } from "./protocol";
 
 /** `refused`: the server does not take this page (wrong token, too many); it is asked again, but slowly. */
 export type ConnectionStatus = "connecting" | "connected" | "lost" | "refused" | "closed";
@@ -102,7 +103,9 @@ export class Connection {
   private async request(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
     if (this.token) headers.set("authorization", `Bearer ${this.token}`);
-    const answer = await fetch(path, { ...init, headers });
+    const answer = await fetch(path, { ...init, headers }).catch((error: unknown) => {
+      throw new Error(text("toast.notConnected"), { cause: error });
+    });
     if (!answer.ok) throw new Error(await reason(answer));
     return answer;
   }
@@ -190,11 +193,11 @@ export class Connection {
 }
 
 async function reason(answer: Response): Promise<string> {
-  const text = await answer.text().catch(() => "");
+  const words = await answer.text().catch(() => "");
   try {
-    const body = JSON.parse(text) as { error?: string; detail?: string; text?: string };
-    return body.error ?? body.detail ?? body.text ?? text;
+    const body = JSON.parse(words) as { error: string; said?: Said[] };
+    return said(body.error, body.said);
   } catch {
-    return text.length > 0 && text.length < 400 ? text : `${answer.status} ${answer.statusText}`;
+    return words.length > 0 && words.length < 400 ? words : `${answer.status} ${answer.statusText}`;
   }
 }

@@ -1,7 +1,8 @@
 // Taking things home: a picture of what is seen, the run as a film or as an animated model.
 import type { Lab } from "./app";
+import type { Sight } from "./cameras";
 import { button, clear, download, h, note } from "./dom";
-import { clock, text } from "./i18n";
+import { clock, said, text } from "./i18n";
 import type { Panel } from "./panels";
 import type { ExportFormat, ExportRequest, ExportStatus } from "./protocol";
 
@@ -33,6 +34,24 @@ export function span(from: number, to: number, duration: number, first = 0): [nu
   const a = Math.max(first, Math.min(duration, Number.isFinite(from) ? from : first));
   const b = Math.max(first, Math.min(duration, Number.isFinite(to) ? to : duration));
   return a < b ? [a, b] : a > b ? [b, a] : [first, duration];
+}
+
+/** The camera of a film: as the page sees it now, and moving as it does there, or standing where it is now. */
+export function filmCamera(
+  seen: Sight,
+  camera: { name: string; robot: string | null },
+  standing: boolean,
+): ExportRequest["camera"] {
+  const { eye, target, verticalView, along } = seen;
+  const here = { eye, target, vertical_view: verticalView };
+  if (standing || camera.name === "fixed") return here;
+  if (camera.name === "orbit") {
+    const carried = { ...here, ...along, along: along !== undefined };
+    return along ? carried : here;
+  }
+  const named = { name: camera.name, ...(camera.robot ? { robot: camera.robot } : {}) };
+  // One that turns after a robot stands where the user has put it.
+  return camera.name === "follow" ? { ...named, ...here } : named;
 }
 
 export class ExportPanel implements Panel {
@@ -160,14 +179,8 @@ export class ExportPanel implements Panel {
     const { format, size, fps, seen } = this.choice;
     const { details } = this.lab.store.now;
     const [from, to] = span(this.choice.from, this.choice.to, details?.duration ?? 0, details?.started_at);
-    const { eye, target, verticalView } = this.lab.world.view();
-    const robot = this.lab.world.target;
-    const name = this.lab.world.camera;
-    const here = { eye, target, vertical_view: verticalView };
-    const named = { name, ...(robot ? { robot } : {}) };
-    // An eye that stands where the user has put it is told by its place; one that turns after a robot by both.
-    const still = !seen || name === "orbit" || name === "fixed";
-    const camera = still ? here : name === "follow" ? { ...named, ...here } : named;
+    const { world } = this.lab;
+    const camera = filmCamera(world.view(), { name: world.camera, robot: world.target }, !seen);
     return { format, camera, size, fps, from, to };
   }
 
@@ -189,7 +202,9 @@ export class ExportPanel implements Panel {
         const status = (await (await this.lab.connection.get(path)).json()) as ExportStatus;
         bar.value = status.progress;
         words.textContent = `${Math.round(100 * status.progress)} % · ${clock(request.to - request.from, 1)}`;
-        if (status.status === "failed") throw new Error(status.error ?? text("export.failed"));
+        if (status.status === "failed") {
+          throw new Error(said(status.error ?? text("export.failed"), status.error_said));
+        }
         if (status.status === "done") break;
         await new Promise((done) => setTimeout(done, ASK_EVERY_MS));
       }

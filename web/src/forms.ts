@@ -1,6 +1,6 @@
 // The form of a scenario's main settings, made from what the schema says about them.
 import { h } from "./dom";
-import { number, text } from "./i18n";
+import { formText, language, number, text } from "./i18n";
 import type { FormField, ScenarioForm } from "./protocol";
 
 export type Value = number | boolean | string | null;
@@ -60,11 +60,27 @@ export function grouped(fields: readonly FormField[]): Map<string, FormField[]> 
   return groups;
 }
 
-/** Text of a number in a field: short, but exact. */
+/** A field's label: the schema's words in the chosen language, then the component, or a name as it is. */
+export function labelOf({ label, part = "" }: FormField): string {
+  if (!part || !label.endsWith(` ${part}`)) return formText(label);
+  const words = formText(label.slice(0, -part.length - 1));
+  const end = formText(part);
+  return end === part ? `${words} ${part}` : `${words}: ${end}`;
+}
+
+/** "robots.vivi" as one reads it; what the scenario calls its robots and controllers stays. */
+export function groupTitle(head: string): string {
+  const [kind, name] = head.split(".") as [string, string];
+  const inside = kind === "robots" || kind === "controllers" ? name : formText(name);
+  return `${formText(kind)} › ${inside}`;
+}
+
+/** Text of a number in a field: short, but exact, with the decimal sign of the language. */
 export function shown(value: Value): string {
   if (value === null) return "";
-  if (typeof value === "number" && !Number.isInteger(value)) return String(Number(value.toPrecision(9)));
-  return String(value);
+  if (typeof value !== "number" || Number.isInteger(value)) return String(value);
+  const words = String(Number(value.toPrecision(9)));
+  return language() === "pt-BR" ? words.replace(".", ",") : words;
 }
 
 /** Units as one writes them: m/s² instead of m/s^2. */
@@ -99,7 +115,7 @@ export class SettingsForm {
           h(
             "details",
             { class: "group", open },
-            h("summary", {}, h("span", {}, head.replaceAll(".", " › ")), count),
+            h("summary", {}, h("span", {}, groupTitle(head)), count),
             ...rows,
           ),
         );
@@ -118,8 +134,8 @@ export class SettingsForm {
 
   private row(field: FormField, head: string): HTMLElement {
     const id = `field-${field.key.replace(/[^\w-]/g, "-")}`;
-    const tail = head && field.label === field.key ? field.key.slice(head.length + 1) : field.label;
-    const label = h("label", { for: id, title: field.help || field.key }, tail);
+    const tail = head && field.label === field.key ? field.key.slice(head.length + 1) : labelOf(field);
+    const label = h("label", { for: id, title: formText(field.help) || field.key }, tail);
     const problem = h("p", { class: "field-problem", id: `${id}-problem`, role: "alert", hidden: true });
     const control = this.control(field, id);
     const take = (words: string): void => {
@@ -160,7 +176,7 @@ export class SettingsForm {
     }
     if (field.kind === "choice") {
       const choices = (field.choices ?? []).map((one) =>
-        h("option", { value: String(one), selected: one === field.value }, String(one)),
+        h("option", { value: String(one), selected: one === field.value }, formText(String(one))),
       );
       return h("select", { id }, ...choices);
     }

@@ -1,5 +1,5 @@
 // Gamepads through the browser, polled: what the pad says now, and what its buttons ask of the page.
-import type { PadState } from "./hands";
+import { commandOf, isIdle, type Mapping, type PadState } from "./hands";
 import type { Action } from "./keyboard";
 
 export type PadActions = Readonly<Partial<Record<Action, number>>>;
@@ -85,4 +85,30 @@ export class GamepadReader {
     this.pressed.clear();
     this.events.disconnected(name);
   }
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** A pad says where its sticks stand, not when they were pushed: after a stop it counts only once it has been seen at
+ * rest. One that is away, or belongs to another window, has not been seen at all. */
+export class RestedPad {
+  /** Whether it has to come to rest before it moves anything. */
+  waits = false;
+
+  /** Whatever is pushed now moves nothing any more. */
+  stop(): void {
+    this.waits = true;
+  }
+
+  /** The pad, or nothing while it has to come to rest first. */
+  pass(pad: PadState | null, mapping: Mapping): PadState | null {
+    if (this.waits && pad !== null && atRest(pad, mapping)) this.waits = false;
+    return this.waits ? null : pad;
+  }
+}
+
+/** By what moves the robot; without a robot nobody can tell. */
+function atRest(pad: PadState, mapping: Mapping): boolean {
+  const alone = { keys: NOTHING, pad, sticks: null, held: NOTHING };
+  return Object.keys(mapping.axes).length > 0 && isIdle(commandOf(mapping, alone));
 }

@@ -209,22 +209,26 @@ export class Driver {
   seq = 0;
   private last: Command | null = null;
   private lastAt = -Infinity;
-  /** Set by a stop: nothing is sent until all hands have been at rest. */
-  private locked = false;
+  private stopped = false;
 
   constructor(
     private readonly send: (message: ClientMessage) => void,
     private readonly sent: (seq: number, command: Command, at: number) => void = () => {},
   ) {}
 
+  /** After a stop: nothing is sent until all hands have been at rest. */
+  get locked(): boolean {
+    return this.stopped;
+  }
+
   /** To be called about 50 times a second, and `urgent` at once on a key. */
   update(command: Command, now: number, urgent = false): void {
     if (isIdle(command)) {
-      this.locked = false;
+      this.stopped = false;
       if (this.active) this.rest(now);
       return;
     }
-    if (this.locked || this.target === null) return;
+    if (this.stopped || this.target === null) return;
     const changed = !this.active || this.last === null || !same(this.last, command);
     const wait = changed ? (urgent || !this.active ? 0 : FASTEST_MS) : KEEP_ALIVE_MS;
     // Half a tick of grace, since a timer of 20 ms comes a little early or late.
@@ -233,11 +237,14 @@ export class Driver {
     this.drive(command, now);
   }
 
-  /** Zero and release, at once; whoever still holds a key must let go first. */
-  stop(now: number): boolean {
+  /** Zero and release, at once; whoever still holds a key must let go first. Without the `seat` nothing is said: the
+   * robot was stopped when it changed hands, and is somebody else's now. */
+  stop(now: number, seat = true): boolean {
     const was = this.active;
-    this.locked = true;
-    if (was) this.rest(now);
+    this.stopped = true;
+    if (was && seat) this.rest(now);
+    this.active = false;
+    this.last = null;
     return was;
   }
 

@@ -2,7 +2,7 @@
 import type { Lab } from "./app";
 import { button, clear, h, note } from "./dom";
 import { keyLabel, padButtons, padSourceId, padSources, type Binding } from "./hands";
-import { number, text, textOr, type Key } from "./i18n";
+import { number, said, text, textOr, type Key } from "./i18n";
 import { SHORTCUTS } from "./keyboard";
 import type { Panel } from "./panels";
 import { shortName, type Pilot } from "./piloting";
@@ -12,6 +12,7 @@ export class HandsPanel implements Panel {
   readonly element = h("div", { class: "hands" });
   private meters = new Map<string, HTMLElement>();
   private padView: HTMLElement | null = null;
+  private readonly padNote = h("p", { class: "muted", t: "hands.padRest", hidden: true });
 
   constructor(
     private readonly lab: Lab,
@@ -34,6 +35,7 @@ export class HandsPanel implements Panel {
       meter.title = number(value, 3);
     }
     if (this.padView) this.drawPad(this.padView);
+    this.padNote.hidden = !this.pilot.padWaits;
   }
 
   private draw(): void {
@@ -45,13 +47,14 @@ export class HandsPanel implements Panel {
     if (!run) return void this.element.append(note("hands.empty"));
     const drivable = run.robots.filter((robot) => robot.hands !== "none");
     if (!drivable.length) {
-      const why = run.robots[0]?.note;
+      const [first] = run.robots;
+      const why = first ? said(first.note, first.note_said, " ") : "";
       return void this.element.append(note("hands.none"), why ? h("p", { class: "muted" }, why) : "");
     }
     this.element.append(this.choices(drivable.map((robot) => robot.name)));
     const { robot } = this.pilot;
     if (!robot) return;
-    if (robot.note) this.element.append(h("p", { class: "muted" }, robot.note));
+    if (robot.note) this.element.append(h("p", { class: "muted" }, said(robot.note, robot.note_said, " ")));
     this.element.append(this.gain());
     this.element.append(h("h3", { t: "hands.mapping" }));
     for (const [name, binding] of Object.entries(this.pilot.mapping.axes))
@@ -249,6 +252,7 @@ export class HandsPanel implements Panel {
       { class: "card" },
       h("b", {}, shortName(gamepad)),
       this.padView,
+      this.padNote,
     );
   }
 

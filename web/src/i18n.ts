@@ -1,6 +1,9 @@
 // The page in two languages. Every text has a key; `texts_en.ts` is the reference, `texts_pt.ts` has the same keys.
+// What the server says in English is said in Portuguese by `texts_pt_server.ts`.
+import type { Said } from "./protocol";
 import { en } from "./texts_en";
 import { pt } from "./texts_pt";
+import { ptForm, ptSentences } from "./texts_pt_server";
 
 export type Key = keyof typeof en;
 export type Language = "en" | "pt-BR";
@@ -42,6 +45,28 @@ export function isKey(key: string): key is Key {
 /** The text of a computed key, or a fallback: for names that a scene or a robot brings along. */
 export function textOr(key: string, fallback: string, params: Params = {}): string {
   return isKey(key) ? text(key, params) : fallback;
+}
+
+/** What the server says: its own English, or the same in the chosen language where that has all of its sentences. */
+export function said(english: string, sentences?: readonly Said[] | null, between = "\n"): string {
+  if (chosen === "en" || !sentences?.length) return english;
+  const words = sentences.map(sentence);
+  return words.includes(null) ? english : words.join(between);
+}
+
+function sentence([code, values]: Said): string | null {
+  const words = ptSentences[code];
+  if (words === undefined) return null;
+  return words.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name];
+    if (Array.isArray(value)) return sentence(value) ?? whole;
+    return typeof value === "number" ? String(value).replace(".", ",") : (value ?? whole);
+  });
+}
+
+/** A label, a choice or an explanation of a form, which the schema has in English. */
+export function formText(english: string): string {
+  return chosen === "en" ? english : (ptForm[english] ?? english);
 }
 
 /** A number for reading: a sensible count of digits, with the decimal sign of the language. */

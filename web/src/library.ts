@@ -2,7 +2,7 @@
 import type { Lab } from "./app";
 import { button, clear, h, icon, iconButton, note } from "./dom";
 import { SettingsForm } from "./forms";
-import { clock, text, textOr } from "./i18n";
+import { clock, said, text, textOr } from "./i18n";
 import type { ScenarioInfo } from "./protocol";
 import { isOver } from "./state";
 
@@ -169,7 +169,7 @@ export class Library {
                 on: { click: () => void this.choose(one.name) },
               },
               h("strong", {}, one.name),
-              h("span", {}, one.description),
+              h("span", {}, said(one.description, one.said)),
             ),
             iconButton(
               "play",
@@ -194,6 +194,7 @@ export class Library {
     const words = this.search.value.toLowerCase();
     const found = recordings.filter((one) => `${one.id} ${one.scenario}`.toLowerCase().includes(words));
     for (const one of found) {
+      const status = textOr(`status.${one.status}`, said(one.status, one.said));
       this.recordings.append(
         h(
           "button",
@@ -204,11 +205,7 @@ export class Library {
             on: { click: () => void this.lab.showRecording(one.id) },
           },
           h("strong", {}, one.scenario),
-          h(
-            "span",
-            {},
-            `${when(one.started)} · ${clock(one.duration, 1)} · ${textOr(`status.${one.status}`, one.status)}`,
-          ),
+          h("span", {}, `${when(one.started)} · ${clock(one.duration, 1)} · ${status}`),
         ),
       );
     }

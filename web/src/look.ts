@@ -18,6 +18,7 @@ import {
   type PerspectiveCamera,
   type Texture,
 } from "three";
+import { text } from "./i18n";
 
 interface Palette {
   zenith: string;
@@ -292,6 +293,6 @@ function newRenderer(): WebGLRenderer {
   try {
     return new WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
   } catch (error) {
-    throw new Error("this browser draws no 3D pictures: WebGL 2 is missing or switched off", { cause: error });
+    throw new Error(text("error.webgl"), { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 // The driver's hands: keys, pad and sticks together, aimed at the chosen robot, and stopped when attention is lost.
 import type { Lab } from "./app";
-import { fittingActions, GamepadReader, type PadActions } from "./gamepad";
+import { fittingActions, GamepadReader, RestedPad, type PadActions } from "./gamepad";
 import { commandOf, Driver, fittingMapping, isIdle, profileOf, type Command, type Mapping } from "./hands";
 import { text, textOr, type Key } from "./i18n";
 import { Keyboard, type Action } from "./keyboard";
@@ -26,8 +26,12 @@ export class Pilot {
   capture: ((code: string) => void) | null = null;
   /** Called when the mapping or the robot changed. */
   onMapping: (() => void) | null = null;
+  private readonly rested = new RestedPad();
   private readonly unanswered = new Map<number, number>();
   private inputAt = 0;
+  private linked = false;
+  /** The run whose seat this page has. */
+  private seatOf: string | null = null;
   private told = "";
 
   constructor(
@@ -60,10 +64,12 @@ export class Pilot {
     });
     this.gamepad.actions = fittingActions(recall("padActions", null));
     this.sticks = new Sticks(() => this.update(true, performance.now()));
+    store.on(["run", "runs", "viewer"], () => this.watchSeat());
     store.on(["mode", "run", "runs", "robot", "handMode", "viewer"], () => this.aim());
     connection.on("frame", (message) => this.noteAnswer(message.a));
     connection.onStatus((status) => {
-      if (status !== "connected") this.loseAttention("toast.handsLink");
+      if (this.linked && status !== "connected") this.loseAttention("toast.handsLink");
+      this.linked = status === "connected";
     });
     window.addEventListener("blur", () => this.loseAttention("toast.handsFocus"));
     document.addEventListener("visibilitychange", () => document.hidden && this.loseAttention("toast.handsFocus"));
@@ -82,6 +88,11 @@ export class Pilot {
     return this.robot && profileOf(this.robot, this.lab.store.now.handMode);
   }
 
+  /** Whether the pad moves nothing until its sticks have been let go. */
+  get padWaits(): boolean {
+    return this.gamepad.name !== null && this.rested.waits;
+  }
+
   setMapping(mapping: Mapping | null): void {
     if (!this.profile) return;
     remember(`hands.${this.profile}`, mapping);
@@ -96,9 +107,7 @@ export class Pilot {
   }
 
   halt(): void {
-    const was = this.driver.stop(performance.now());
-    this.keyboard.clear();
-    this.sticks.clear();
+    const was = this.letGo();
     const { store, connection } = this.lab;
     // Space stops the robot even when it is moved by what was sent before.
     if (!was && store.isDriver && this.driver.target) connection.send({ t: "release", run: this.driver.target.run });
@@ -115,13 +124,27 @@ export class Pilot {
     return true;
   }
 
-  private loseAttention(why: Key): void {
+  /** What is held now is forgotten, and moves nothing until it was let go; whether the robot was moved by it. */
+  private letGo(seat = true): boolean {
     this.keyboard.clear();
     this.sticks.clear();
-    if (!this.driver.stop(performance.now())) return;
+    this.rested.stop();
+    return this.driver.stop(performance.now(), seat);
+  }
+
+  private loseAttention(why: Key, seat = true): void {
+    if (!this.letGo(seat)) return;
     this.lab.store.set({ driving: false });
     this.lab.note("hands-lost", why);
     this.lab.say("warning", why);
+  }
+
+  /** Who loses the seat lets go; getting it back with a stick still pushed moves nothing. */
+  private watchSeat(): void {
+    const { store } = this.lab;
+    const lost = this.seatOf !== null && this.seatOf === store.now.run && !store.isDriver;
+    this.seatOf = store.isDriver ? store.now.run : null;
+    if (lost) this.loseAttention("toast.handsSeat", false);
   }
 
   private aim(): void {
@@ -145,6 +168,8 @@ export class Pilot {
     for (const one of Object.values(this.mapping.buttons)) keys.push(...one.keys);
     this.keyboard.driving = new Set(this.driver.target ? keys : []);
     this.keyboard.clear();
+    // A stick that is pushed was meant for something else.
+    if (this.gamepad.name !== null) this.rested.stop();
     this.wordSticks();
     this.onMapping?.();
   }
@@ -161,18 +186,21 @@ export class Pilot {
   private update(urgent: boolean, at: number): void {
     const { store } = this.lab;
     // Browsers tell of pads to every window: only the one in front shall drive.
+    const inFront = document.hasFocus();
     const polled = this.gamepad.poll();
-    const pad = document.hasFocus() ? polled : null;
+    if (polled !== null && !inFront) this.rested.stop();
+    const pad = this.rested.pass(inFront ? polled : null, this.mapping);
     if (urgent) this.inputAt = at;
     this.command = commandOf(
       this.mapping,
       { keys: this.keyboard.held, pad, sticks: this.sticks.state, held: this.sticks.held },
       store.now.gain,
     );
-    const idle = isIdle(this.command);
-    if (!idle && !this.driver.active && this.driver.target && !this.mayDrive()) return;
-    this.driver.update(this.command, performance.now(), urgent);
-    store.set({ driving: this.driver.active });
+    const { driver } = this;
+    const wants = !isIdle(this.command) && !driver.active && !driver.locked && driver.target !== null;
+    if (wants && !this.mayDrive()) return;
+    driver.update(this.command, performance.now(), urgent);
+    store.set({ driving: driver.active });
   }
 
   private refusedAt = -Infinity;

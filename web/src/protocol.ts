@@ -3,6 +3,9 @@
 /** Name, unit, description, components (empty for a single number). */
 export type ChannelInfo = [name: string, unit: string, description: string, components: string[]];
 
+/** A sentence of the lab itself: its code, and its values, which may be sentences again. */
+export type Said = [code: string, values: { [name: string]: string | number | Said }];
+
 // --- the scene: Scene.description() of src/botz/scene/world_scene.py -------------------------------------------
 
 /** Position and quat_wxyz. */
@@ -110,6 +113,7 @@ export interface RobotInfo {
   modes: string[];
   axes: string[];
   note: string;
+  note_said?: Said[];
 }
 
 export interface RunInfo {
@@ -124,6 +128,7 @@ export interface RunInfo {
   driver: string | null;
   recording: string | null;
   error: string | null;
+  error_said?: Said[] | null;
   channels: ChannelInfo[];
   robots: RobotInfo[];
   set: Record<string, unknown>;
@@ -177,8 +182,8 @@ export interface ServerMessages {
   viewers: { t: "viewers"; viewers: ViewerInfo[] };
   solutions: { t: "solutions"; robot: string; joints: number[][] };
   asked: { t: "asked"; run: string; from: string };
-  error: { t: "error"; text: string; about: string | null };
-  log: { t: "log"; run: string; level: string; text: string };
+  error: { t: "error"; text: string; said?: Said[]; about: string | null };
+  log: { t: "log"; run: string; level: string; text: string; said?: Said[] };
   pong: { t: "pong"; at: number };
 }
 export type ServerMessageType = keyof ServerMessages;
@@ -190,6 +195,8 @@ export interface ScenarioInfo {
   name: string;
   engine: string;
   description: string;
+  /** Where it cannot be read. */
+  said?: Said[];
 }
 
 export interface FormField {
@@ -202,6 +209,8 @@ export interface FormField {
   maximum: number | null;
   choices: (string | number)[] | null;
   help: string;
+  /** How the label ends where that is no word of the schema: a component, or a name of the scenario's. */
+  part?: string;
 }
 
 export interface ScenarioForm extends ScenarioInfo {
@@ -215,6 +224,8 @@ export interface RecordingInfo {
   started: string;
   duration: number;
   status: string;
+  /** Where it cannot be read. */
+  said?: Said[];
 }
 
 export interface RecordingDetails {
@@ -248,6 +259,7 @@ export interface ExportStatus {
   status: "waiting" | "running" | "done" | "failed";
   progress: number;
   error: string | null;
+  error_said?: Said[] | null;
 }
 
 /** Float32 numbers of a frame; copied where its bytes do not lie on a multiple of four. */

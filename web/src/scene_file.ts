@@ -2,6 +2,7 @@
 
 import { Box3, Group, Mesh, MeshStandardMaterial, Object3D, Texture, Vector3, type Material } from "three";
 import { GLTFLoader, type GLTF } from "three/addons/loaders/GLTFLoader.js";
+import { text } from "./i18n";
 import type { SceneDescription } from "./protocol";
 
 export interface LoadedScene {
@@ -20,7 +21,7 @@ export async function readScene(glb: ArrayBuffer): Promise<LoadedScene> {
   const gltf = await new GLTFLoader().parseAsync(glb, "");
   const json = gltf.parser.json as Document;
   const description = json.scenes?.[0]?.extras?.botz;
-  if (!description) throw new Error("the file holds no scene of Botz");
+  if (!description) throw new Error(text("error.scene"));
   const objects = namedObjects(gltf, json);
   const root = new Group();
   root.name = "world";

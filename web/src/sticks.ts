@@ -20,6 +20,8 @@ export class Sticks {
   readonly held = new Set<string>();
   private readonly buttons: HTMLElement;
   private readonly pads: HTMLElement[] = [];
+  /** The finger on each stick. */
+  private readonly fingers: Record<"left" | "right", number | null> = { left: null, right: null };
 
   constructor(private readonly changed: () => void) {
     this.buttons = h("div", { class: "stick-buttons" });
@@ -44,10 +46,15 @@ export class Sticks {
     this.buttons.replaceChildren(...buttons.map(({ name, label }) => this.holdButton(name, label)));
   }
 
+  /** All at rest; a finger that is still there must be lifted and put down again. */
   clear(): void {
     Object.assign(this.state, REST);
     this.held.clear();
-    for (const pad of this.pads) this.knob(pad, 0, 0);
+    this.fingers.left = this.fingers.right = null;
+    for (const pad of this.pads) {
+      pad.classList.remove("touched");
+      this.knob(pad, 0, 0);
+    }
     for (const button of this.buttons.children) button.classList.remove("held");
   }
 
@@ -60,9 +67,9 @@ export class Sticks {
       h("span", { class: "knob" }),
     );
     this.pads.push(pad);
-    let finger: number | null = null;
+    const { fingers } = this;
     const move = (event: PointerEvent): void => {
-      if (event.pointerId !== finger) return;
+      if (event.pointerId !== fingers[side]) return;
       const box = pad.getBoundingClientRect();
       const [x, y] = deflection(
         event.clientX - box.left - box.width / 2,
@@ -75,17 +82,17 @@ export class Sticks {
       this.changed();
     };
     const end = (event: PointerEvent): void => {
-      if (event.pointerId !== finger) return;
-      finger = null;
+      if (event.pointerId !== fingers[side]) return;
+      fingers[side] = null;
       pad.classList.remove("touched");
       this.state[`${side}-x`] = this.state[`${side}-y`] = 0;
       this.knob(pad, 0, 0);
       this.changed();
     };
     pad.addEventListener("pointerdown", (event) => {
-      if (finger !== null) return;
-      finger = event.pointerId;
-      pad.setPointerCapture(finger);
+      if (fingers[side] !== null) return;
+      fingers[side] = event.pointerId;
+      pad.setPointerCapture(event.pointerId);
       pad.classList.add("touched");
       event.preventDefault();
       move(event);

@@ -23,6 +23,7 @@ export const en = {
   "status.finished": "finished",
   "status.failed": "failed",
   "status.interrupted": "stopped",
+  "status.incomplete": "incomplete",
   "status.replay": "recording",
   "engine.kinematics": "Wheeled robots",
   "engine.vehicle": "Rough terrain",
@@ -271,6 +272,10 @@ export const en = {
   "toast.handsLink": "Connection lost while driving: the robot stops.",
   "toast.handsFocus": "The window lost the focus: the robot was stopped.",
   "toast.halt": "Robot stopped.",
+  "error.webgl": "This browser draws no 3D pictures: WebGL 2 is missing or switched off.",
+  "error.scene": "The file holds no scene of Botz.",
+  "error.columns": "The recording has {got} columns where {columns} were expected.",
+  "error.picture": "The picture could not be made.",
 
   "team.blue": "Blue",
   "team.yellow": "Yellow",
@@ -306,4 +311,7 @@ export const en = {
   "key.picture": "save a picture",
   "key.help": "this help",
   "key.escape": "close panels",
+  "toast.handsSeat": "You gave the seat away while driving: the robot was stopped.",
+  "compare.search": "Search recordings",
+  "hands.padRest": "It was stopped: let go of its sticks first.",
 } as const;

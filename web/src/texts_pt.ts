@@ -25,6 +25,7 @@ export const pt: Record<keyof typeof en, string> = {
   "status.finished": "concluída",
   "status.failed": "falhou",
   "status.interrupted": "encerrada",
+  "status.incomplete": "incompleta",
   "status.replay": "gravação",
   "engine.kinematics": "Robôs com rodas",
   "engine.vehicle": "Terreno acidentado",
@@ -273,6 +274,10 @@ export const pt: Record<keyof typeof en, string> = {
   "toast.handsLink": "Conexão perdida durante a pilotagem: o robô foi parado.",
   "toast.handsFocus": "A janela perdeu o foco: o robô foi parado.",
   "toast.halt": "Robô parado.",
+  "error.webgl": "Este navegador não desenha imagens 3D: o WebGL 2 falta ou está desligado.",
+  "error.scene": "O arquivo não contém uma cena do Botz.",
+  "error.columns": "A gravação tem {got} colunas em vez das {columns} esperadas.",
+  "error.picture": "Não foi possível fazer a imagem.",
 
   "team.blue": "Azul",
   "team.yellow": "Amarelo",
@@ -308,4 +313,7 @@ export const pt: Record<keyof typeof en, string> = {
   "key.picture": "salvar uma imagem",
   "key.help": "esta ajuda",
   "key.escape": "fechar painéis",
+  "toast.handsSeat": "O assento foi passado durante a pilotagem: o robô foi parado.",
+  "compare.search": "Buscar gravações",
+  "hands.padRest": "Foi parado: solte antes os manches.",
 };

@@ -1,6 +1,7 @@
 /** A recording's channels in the page's memory: values at any time, for scrubbing, ghosts and plots. */
 
 import type { Connection } from "./connection";
+import { text } from "./i18n";
 import { mixingOf, mixPiece, type Mixing } from "./interpolation";
 import { width, type ChannelInfo, type Lookup } from "./protocol";
 
@@ -82,7 +83,7 @@ export class Track {
         `api/recordings/${encodeURIComponent(recording)}/data?channels=${names}&from=${begin}&to=${end}&rate=${rate}`,
       );
       const got = Number(answer.headers.get("x-botz-columns") ?? columns);
-      if (got !== columns) throw new Error(`the recording has ${got} columns where ${columns} were expected`);
+      if (got !== columns) throw new Error(text("error.columns", { got, columns }));
       pieces.push(new Float32Array(await answer.arrayBuffer()));
       options.onProgress?.((end - from) / seconds);
       if (end >= to) break;

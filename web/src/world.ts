@@ -3,6 +3,7 @@
 import { Box3, Group, Points, PointsMaterial, Sphere, Vector3 } from "three";
 import { Cameras } from "./cameras";
 import { Ghost, Postures } from "./ghosts";
+import { text } from "./i18n";
 import { Indicators, markSize, type LegendEntry as Entry } from "./indicators";
 import { Legend } from "./legend";
 import { Look } from "./look";
@@ -288,7 +289,7 @@ export class WorldView {
     this.look.setFine(fine);
     const canvas = this.look.renderer.domElement;
     return new Promise((resolve, reject) =>
-      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png"),
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(text("error.picture")))), "image/png"),
     );
   }
 

@@ -1,6 +1,7 @@
 import { decode, encode } from "@msgpack/msgpack";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Connection, type ConnectionStatus } from "../src/connection";
+import { setLanguage } from "../src/i18n";
 import type { RunInfo } from "../src/protocol";
 
 class Socket {
@@ -137,6 +138,34 @@ describe("connection", () => {
     for (let k = 0; k < 10; k++) last().says({ t: "log", run: "r", level: "info", text: "x".repeat(100) });
     vi.advanceTimersByTime(1000);
     expect(connection.bytesPerSecond).toBeGreaterThan(1000);
+    connection.close();
+  });
+
+  it("tells why a request was refused, in the chosen language", async () => {
+    const connection = opened();
+    const refusal = { error: "no run 'x'", said: [["none.run", { name: "x" }]] };
+    const answers = [
+      () => Promise.resolve(new Response(JSON.stringify(refusal), { status: 404 })),
+      () => Promise.resolve(new Response(JSON.stringify({ error: "time.step: too long" }), { status: 422 })),
+      () => Promise.resolve(new Response("", { status: 502, statusText: "Bad Gateway" })),
+      () => Promise.reject(new TypeError("Failed to fetch")),
+    ];
+    const reasons = async (): Promise<string[]> => {
+      const found: string[] = [];
+      for (const answer of answers) {
+        vi.stubGlobal("fetch", answer);
+        await connection.get("api/anything").catch((error: Error) => found.push(error.message));
+      }
+      vi.unstubAllGlobals();
+      return found;
+    };
+    const english = ["no run 'x'", "time.step: too long", "502 Bad Gateway", "There is no connection to the lab."];
+    expect(await reasons()).toEqual(english);
+    setLanguage("pt-BR");
+    const [first, ...others] = await reasons();
+    setLanguage("en");
+    expect(first).toBe("Não há simulação “x”.");
+    expect(others).toEqual(["time.step: too long", "502 Bad Gateway", "Não há conexão com o laboratório."]);
     connection.close();
   });
 

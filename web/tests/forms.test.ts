@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
-import { grouped, overrides, parseField, shown, type Value } from "../src/forms";
+import { afterEach, describe, expect, it } from "vitest";
+import { grouped, groupTitle, labelOf, overrides, parseField, shown, type Value } from "../src/forms";
+import { setLanguage } from "../src/i18n";
 import { groupScenarios, when } from "../src/library";
 import { groupChannels } from "../src/numbers";
 import type { ChannelInfo, FormField, SceneDescription } from "../src/protocol";
@@ -19,7 +20,20 @@ const field = (changes: Partial<FormField>): FormField => ({
   ...changes,
 });
 
+afterEach(() => setLanguage("en"));
+
 describe("fields", () => {
+  it("have labels and groups in the chosen language, with names as the scenario has them", () => {
+    const pose = field({ key: "robots.duration.pose.2", label: "pose heading", part: "heading" });
+    const command = field({ key: "controllers.c.command.left/speed", label: "command left/speed", part: "left/speed" });
+    expect([field({}), pose, command].map(labelOf)).toEqual(["duration", "pose heading", "command left/speed"]);
+    expect(groupTitle("robots.duration")).toBe("robots › duration");
+    setLanguage("pt-BR");
+    expect([field({}), pose, command].map(labelOf)).toEqual(["duração", "pose: direção", "comando left/speed"]);
+    expect(groupTitle("robots.duration")).toBe("robôs › duration");
+    expect(groupTitle("world.terrain")).toBe("mundo › terreno");
+  });
+
   it("take numbers with point or comma, inside their limits", () => {
     const limited = field({ minimum: 0, maximum: 20 });
     expect(parseField(limited, " 2,5 ")).toEqual({ ok: true, value: 2.5 });
@@ -65,6 +79,9 @@ describe("fields", () => {
     expect(shown(0.1 + 0.2)).toBe("0.3");
     expect(shown(null)).toBe("");
     expect(shown(12)).toBe("12");
+    setLanguage("pt-BR");
+    expect(shown(-0.675)).toBe("-0,675");
+    expect(parseField(field({}), shown(-0.675))).toEqual({ ok: true, value: -0.675 });
   });
 });
 

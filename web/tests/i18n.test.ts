@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { clock, fittingLanguage, number, setLanguage, text, textOr } from "../src/i18n";
+import { clock, fittingLanguage, formText, number, said, setLanguage, text, textOr } from "../src/i18n";
+import type { Said } from "../src/protocol";
 import { en } from "../src/texts_en";
 import { pt } from "../src/texts_pt";
 
@@ -55,6 +56,39 @@ describe("texts", () => {
     expect(fittingLanguage([null, "de-DE", "pt-PT", "en"])).toBe("pt-BR");
     expect(fittingLanguage(["en-GB", "pt"])).toBe("en");
     expect(fittingLanguage(["ja"])).toBe("en");
+  });
+});
+
+describe("what the server says", () => {
+  const seat: Said = ["seat.free", {}];
+  const speeds: Said = ["hands.speeds", { speed: 0.5, turn: 1.5 }];
+
+  it("stays as it is in English, and without codes", () => {
+    expect(said("the seat is free; take it", [seat])).toBe("the seat is free; take it");
+    setLanguage("pt-BR");
+    expect(said("of the simulator")).toBe("of the simulator");
+    expect(said("of the simulator", null)).toBe("of the simulator");
+  });
+
+  it("is said by its codes, with its values, in Portuguese", () => {
+    setLanguage("pt-BR");
+    expect(said("the seat is free; take it", [seat])).toBe("O assento está livre; assuma-o.");
+    expect(said("0.5 m/s, 1.5 rad/s", [speeds])).toBe("0,5 m/s, 1,5 rad/s");
+    expect(said("both", [speeds, seat], " ")).toBe("0,5 m/s, 1,5 rad/s O assento está livre; assuma-o.");
+    const died: Said = ["run.died", { how: ["ended.signal", { name: "SIGKILL" }] }];
+    expect(said("its process ended", [died])).toBe("O processo da simulação terminou de repente (sinal SIGKILL).");
+  });
+
+  it("stays whole in English where one of its codes is not known", () => {
+    setLanguage("pt-BR");
+    expect(said("the seat is free; take it\nmore", [seat, ["of.tomorrow", {}]])).toBe("the seat is free; take it\nmore");
+  });
+
+  it("keeps words of a form that it does not know", () => {
+    expect(formText("duration")).toBe("duration");
+    setLanguage("pt-BR");
+    expect(formText("duration")).toBe("duração");
+    expect(formText("a word of a user's own")).toBe("a word of a user's own");
   });
 });
 

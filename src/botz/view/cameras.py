@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import cos, exp, pi, sin
+from typing import Any
 
 import numpy as np
 
@@ -30,17 +31,25 @@ class View:
 
 
 class CameraPath:
-    """One camera along a run. Ask for its views in the order of time: a chasing camera comes round smoothly."""
+    """One camera along a run. Ask for its views in the order of time: a chasing camera comes round smoothly.
 
-    def __init__(self, scene: Scene, name: str = "chase", target: str | None = None):
-        own = {camera.name: camera for camera in scene.cameras}
+    `camera` is a name, or tells of an eye that goes along with its robot as a free one does in the lab: `eye` and
+    `target`, seen from the robot's place in the world's axes, and perhaps `vertical_view`.
+    """
+
+    def __init__(self, scene: Scene, camera: str | Mapping[str, Any] = "chase", target: str | None = None):
+        own = {one.name: one for one in scene.cameras}
+        name = camera if isinstance(camera, str) else "orbit"
         known = [*NAMES, *own]
         if name not in known:
             raise InputError(Problem(f"unknown camera {name!r}{closest(name, known)}", key="--camera"))
         self._scene = scene
         self._name = name
-        self._own = own.get(name)
         self._actor = chosen_actor(scene, target)
+        self._own = own.get(name) if isinstance(camera, str) else None
+        self._along = None if isinstance(camera, str) else offset_view(camera)
+        if self._along is not None and self._actor is None:
+            raise InputError(Problem("there is no robot to go along with", key="--camera"))
         self._heading: float | None = None
         self._time = 0.0
         self._still: View | None = None
@@ -53,6 +62,9 @@ class CameraPath:
         if at is None or self._actor is None:
             return self._standing(centre, radius)
         place, size = at[:3], self._actor.size
+        if self._along is not None:
+            along = self._along
+            return View(place + along.eye, place + along.target, along.up, along.vertical_view)
         match self._name:
             case "chase":
                 return self._chasing(time, at, size)
@@ -97,6 +109,11 @@ class CameraPath:
             pose = compose(poses[camera.node], pose)
         ahead, up = np.array(rotated(pose, 0.0, 0.0, -1.0)), np.array(rotated(pose, 0.0, 1.0, 0.0))
         return View(pose[:3], pose[:3] + ahead, up, camera.vertical_view)
+
+
+def offset_view(camera: Mapping[str, Any]) -> View:
+    eye, target = (np.asarray(camera[key], dtype=float) for key in ("eye", "target"))
+    return View(eye, target, UP, float(camera.get("vertical_view", VERTICAL_VIEW)))
 
 
 def chosen_actor(scene: Scene, target: str | None) -> Actor | None:

@@ -41,8 +41,8 @@ def render_video(
     """Draw a recording into `out` (.mp4, .webm, .gif, or .png for the picture at `start`).
 
     `camera` is a name (orbit, chase, board, above, fixed, follow, or one of the scene's own) or a mapping with `eye`,
-    `target` and perhaps `vertical_view`; `target` is the robot it looks after. `speed` is that of the film: 2 shows
-    two seconds in one.
+    `target` and perhaps `vertical_view`; with `along` both are seen from the robot's place, and go along with it.
+    `target` is the robot it looks after. `speed` is that of the film: 2 shows two seconds in one.
     """
     out = Path(out)
     check_format(out)
@@ -55,7 +55,7 @@ def render_video(
     if out.suffix.lower() == ".gif" and len(times) * size[0] * size[1] > LARGEST_GIF:
         wished = f"{len(times)} frames of {size[0]}x{size[1]} are too much for a GIF, which is made in memory"
         raise InputError(Problem(f"{wished}; take a smaller --size or --fps, or write .mp4", key="--output"))
-    view = {"name": camera} if isinstance(camera, str) else dict(camera)
+    view = ordered_camera(camera)
     if target is not None:
         view["target_robot"] = target
     check_camera(rec.scenario, str(rec.path), view)
@@ -139,6 +139,14 @@ def check_size(size: tuple[int, int], *, even: bool) -> None:
         raise InputError(Problem(f"{size[0]}x{size[1]}: sides between 16 and {LARGEST_SIDE}", key="--size"))
     if even and any(side % 2 for side in size):
         raise InputError(Problem(f"{size[0]}x{size[1]}: films need even sides", key="--size"))
+
+
+def ordered_camera(camera: Mapping[str, Any] | str) -> dict[str, Any]:
+    """What the drawing process is told: `eye` and `target` that stand, or what a `CameraPath` is made of, as `name`."""
+    if isinstance(camera, str):
+        return {"name": camera}
+    told = dict(camera)
+    return {"name": told} if told.pop("along", False) else told
 
 
 def check_camera(scenario: Mapping[str, Any], name: str, view: Mapping[str, Any]) -> None:

@@ -143,3 +143,79 @@ def test_every_camera_sees_its_robot(rec, name):
             assert np.linalg.norm(there) < 2.0 * scene.actors[0].size
         else:
             assert ahead @ there / np.linalg.norm(there) > np.cos(0.5 * view.vertical_view)
+
+
+# --- an eye that goes along ----------------------------------------------------------------------------------------
+
+AWAY = {"time": {"duration": 6.0}, "controllers": {"drive": {"command": {"twist": [1.5, 0.0, -0.2]}}}}
+SEEN = {"eye": [-0.9, -1.6, 0.8], "target": [0.1, 0.0, 0.05], "vertical_view": 0.75}
+"""From the robot's place, as a page tells it."""
+
+
+@pytest.fixture(scope="module")
+def away(tmp_path_factory):
+    loaded = load_data(merged(BASE, {"name": "away", **AWAY}), "away")
+    return read(run_scenario(loaded, out=tmp_path_factory.mktemp("away") / "run").path)
+
+
+def on_picture(view, point, size) -> tuple[float, float]:
+    """Where a point is on a picture: right and up, ±1 at its edges; far outside for what is behind."""
+    ahead = (view.target - view.eye) / np.linalg.norm(view.target - view.eye)
+    right = np.cross(ahead, view.up) / np.linalg.norm(np.cross(ahead, view.up))
+    there = point - view.eye
+    deep = float(ahead @ there)
+    half = np.tan(0.5 * view.vertical_view) * deep
+    if deep <= 0.0:
+        return np.inf, np.inf
+    return float(right @ there) / (half * size[0] / size[1]), float(np.cross(right, ahead) @ there) / half
+
+
+def ordered_by_a_page(rec, camera, monkeypatch, tmp_path) -> dict:
+    """What the drawing process is told about a film that a page has asked for."""
+    from botz.view.lab.export_process import write_video
+    from botz.view.lab.exports import Wanted
+
+    wanted = Wanted.model_validate({"format": "mp4", "camera": camera, "size": list(SIZE), "fps": 10.0})
+    told: list[dict] = []
+    monkeypatch.setattr(video, "draw_with", lambda library, orders, progress: told.append(orders) or "")
+    orders = {"recording": str(rec.path), "out": str(tmp_path / "film.mp4"), "from": 0.0, "to": None}
+    orders |= {"camera": wanted.camera.model_dump(exclude_none=True), "size": wanted.size, "fps": wanted.fps}
+    write_video(orders, lambda done, of: None)
+    return told[0]
+
+
+def test_a_robot_that_drives_away_stays_in_the_film_of_an_eye_that_goes_along(away, monkeypatch, tmp_path):
+    orders = ordered_by_a_page(away, {**SEEN, "robot": "duo", "along": True}, monkeypatch, tmp_path)
+    assert len(orders["times"]) == 61
+    scene = scene_of(load_data(away.scenario, "away").spec)
+    samples = Samples(away, scene.channels())
+    camera = orders["camera"]
+    path = CameraPath(scene, camera["name"], camera["target_robot"])
+    assert "eye" not in camera, "an eye of the world stands still"
+    first, places = None, []
+    for moment in orders["times"]:
+        poses = node_poses(scene, samples.at(moment))
+        view = path.view(moment, poses)
+        first = first or view
+        where = on_picture(view, poses["duo"][:3], SIZE)
+        # Always at the same place, as in the page; a little beside the middle, where the eye looks.
+        assert where == pytest.approx(on_picture(first, np.array([0.0, 0.0, poses["duo"][2]]), SIZE), abs=1e-9)
+        assert max(np.abs(where)) < 0.5 and view.vertical_view == SEEN["vertical_view"]
+        places.append(poses["duo"][:3])
+    assert first is not None and max(np.abs(on_picture(first, places[-1], SIZE))) > 1.0, "a standing eye has lost it"
+
+
+def test_what_is_drawn_is_what_the_eye_along_sees(away, tmp_path):
+    from PIL import Image
+
+    has_graphics(away, tmp_path)
+    moment = 4.0
+    scene = scene_of(load_data(away.scenario, "away").spec)
+    place = node_poses(scene, Samples(away, scene.channels()).at(moment))["duo"][:3]
+    there = {key: (np.array(SEEN[key]) + place).tolist() for key in ("eye", "target")}
+    pictures = []
+    for camera in ({**SEEN, "along": True}, {**SEEN, **there}, SEEN):
+        path = render_video(away.path, tmp_path / "one.png", camera=camera, target="duo", size=SIZE, start=moment)
+        pictures.append(np.asarray(Image.open(path), dtype=float))
+    assert np.abs(pictures[0] - pictures[1]).mean() < 0.5
+    assert np.abs(pictures[0] - pictures[2]).mean() > 3.0, "where it began there is no robot any more"

@@ -19,7 +19,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from botz.errors import BotzError, InputError, Problem
+from botz.errors import BotzError, InputError
 from botz.record.plain_json import finite
 from botz.view.lab import messages as said
 from botz.view.lab.clients import MOST_CLIENTS, Client, Dropped
@@ -27,6 +27,7 @@ from botz.view.lab.exports import TYPES
 from botz.view.lab.forms import form_of
 from botz.view.lab.guard import Guarded, client_of, discard_body, printable
 from botz.view.lab.lab import GZIP_LEVEL, InitialRun, Lab, Picture
+from botz.view.lab.sentences import LabError, Sentence, told
 
 logger = logging.getLogger("botz.lab")
 HELLO_SECONDS = 10.0
@@ -137,12 +138,12 @@ def answering(answer: Answer) -> Answer:
             response = await answer(request)
         except InputError as error:
             missing = str(error).startswith("no ")
-            return JSONResponse({"error": str(error)}, 404 if missing else 422)
+            return JSONResponse(told(error, "error"), 404 if missing else 422)
         except BotzError as error:
-            return JSONResponse({"error": str(error)}, 500)
+            return JSONResponse(told(error, "error"), 500)
         except Exception:
             logger.exception("botz: lab: no answer to %s", printable(request.url.path))
-            return JSONResponse({"error": "this failed; the lab's log says why"}, 500)
+            return JSONResponse(told(Sentence("lab.failed"), "error"), 500)
         response.headers.setdefault("cache-control", "no-store")
         return response
 
@@ -205,12 +206,12 @@ async def recording_data(request: Request) -> Response:
     query = request.query_params
     names = [name for name in query.get("channels", "").split(",") if name]
     if len(names) > MOST_DATA_CHANNELS:
-        raise InputError(Problem(f"at most {MOST_DATA_CHANNELS} at once", key="channels"))
+        raise LabError(Sentence("data.most", most=MOST_DATA_CHANNELS))
     start = number(query.get("from"), "from", 0.0)
     end = number(query.get("to"), "to", math.inf)
     rate = number(query.get("rate"), "rate", 60.0)
     if rate <= 0.0:
-        raise InputError(Problem("must be greater than 0", key="rate"))
+        raise LabError(Sentence("data.rate"))
     data, columns = await lab_of(request).recordings.data(request.path_params["id"], names, start, end, rate)
     return Response(data, media_type=FLOATS, headers={"x-botz-columns": str(columns)})
 
@@ -233,11 +234,11 @@ async def export(request: Request) -> Response:
         body += part
         if len(body) > LARGEST_BODY:
             await discard_body(request.receive)
-            return JSONResponse({"error": f"at most {LARGEST_BODY} bytes"}, 413)
+            return JSONResponse(told(Sentence("request.large", most=LARGEST_BODY), "error"), 413)
     try:
         wanted = json.loads(body)
     except (ValueError, RecursionError):
-        raise InputError("the request is not JSON") from None
+        raise LabError(Sentence("request.json")) from None
     job = await lab_of(request).exports.ask(request.path_params["id"], wanted)
     return JSONResponse({"job": job.id})
 
@@ -249,7 +250,7 @@ async def export_status(request: Request) -> Response:
 async def export_file(request: Request) -> Response:
     job = lab_of(request).exports.job(request.path_params["id"])
     if job.status != "done":
-        raise InputError(f"this export is not done but {job.status}")
+        raise LabError(Sentence("export.early"))
     return FileResponse(job.path, media_type=TYPES[job.wanted.format], filename=job.file_name)
 
 
@@ -266,7 +267,7 @@ def number(text: str | None, key: str, default: float) -> float:
     except ValueError:
         found = math.nan
     if math.isnan(found):
-        raise InputError(Problem(f"needs a number, not {text[:60]!r}", key=key))
+        raise LabError(Sentence("form.number", key=key, value=text[:60]))
     return found
 
 
@@ -327,7 +328,7 @@ async def converse(lab: Lab, client: Client) -> None:
             try:
                 message = said.understood(data)
             except said.BadMessage as error:
-                client.mistake(str(error))
+                client.mistake(error)
                 continue
             await lab.answer(client, message)
 

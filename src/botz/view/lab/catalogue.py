@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from botz.errors import BotzError, InputError, Problem
 from botz.scenario import library
 from botz.scenario.load import LoadedScenario, load
 from botz.scenario.names import closest
 from botz.scenario.reading import read
+from botz.view.lab.sentences import LabError, Sentence, told
 
 MOST_FILES = 2000
 DEEPEST = 8
@@ -52,9 +54,9 @@ class Catalogue:
         except OSError:
             return False
 
-    def entries(self) -> list[dict[str, str]]:
+    def entries(self) -> list[dict[str, Any]]:
         """Name, engine and description of each, for the list on the page."""
-        entries = [one._asdict() for one in library.list_scenarios()]
+        entries: list[dict[str, Any]] = [one._asdict() for one in library.list_scenarios()]
         for name, path in self.files().items():
             entry = self._entry(name, path)
             if entry is not None:
@@ -62,12 +64,12 @@ class Catalogue:
         return entries
 
     @staticmethod
-    def _entry(name: str, path: Path) -> dict[str, str] | None:
+    def _entry(name: str, path: Path) -> dict[str, Any] | None:
         """None for what is a YAML file and no scenario."""
         try:
             document = read(path)
         except BotzError as error:
-            return {"name": name, "engine": "", "description": f"cannot be read: {error}"}
+            return {"name": name, "engine": "", **told(Sentence("unreadable.scenario", why=str(error)), "description")}
         if not isinstance(document.value, dict) or not {"robots", "extends"} & set(document.value):
             return None
 
@@ -81,5 +83,5 @@ class Catalogue:
         """A scenario by its name in the list."""
         path = library.path_of("scenario", name) or self.files().get(name)
         if path is None:
-            raise InputError(f"no scenario {name!r} here{closest(name, library.names('scenario'))}")
+            raise LabError(Sentence("none.scenario", closest(name, library.names("scenario")), name=name))
         return load(path)

@@ -17,7 +17,8 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from botz.view.lab.frames import Subscription
-from botz.view.lab.messages import packed
+from botz.view.lab.messages import BadMessage, packed
+from botz.view.lab.sentences import told
 
 MOST_CLIENTS = 32
 MOST_QUEUED = 256
@@ -167,12 +168,12 @@ class Client:
             raise Dropped(f"more than {MESSAGES_PER_SECOND:g} messages a second")
         return message.get("bytes")
 
-    def mistake(self, text: str, about: str | None = None) -> None:
+    def mistake(self, error: BadMessage) -> None:
         """Tell the page what was wrong; too many of these and it is dropped."""
         self.mistakes += 1
         if self.mistakes >= MOST_MISTAKES:
-            raise Dropped(f"{MOST_MISTAKES} messages that cannot be understood, the last: {text}")
-        self.tell({"t": "error", "text": text, "about": about})
+            raise Dropped(f"{MOST_MISTAKES} messages that cannot be understood, the last: {error}")
+        self.tell({"t": "error", "about": None, **told(error)})
 
     async def close(self, code: int, reason: str) -> None:
         with suppress(Exception):  # it may have gone already

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import hypot, inf
 from typing import Any
 
-from botz.errors import InputError, Problem
 from botz.scenario.names import closest
+from botz.view.lab.sentences import LabError, Sentence
 
 Axes = Mapping[str, float]
 Buttons = Mapping[str, bool]
@@ -40,7 +40,7 @@ class Hands:
     hands: str
     modes: tuple[str, ...]
     axes: tuple[str, ...]
-    note: str
+    notes: tuple[Sentence, ...]
     command: Callable[[str, Axes, Buttons], Command] | None
     rest: Command
     """What stops it."""
@@ -52,15 +52,20 @@ class Hands:
             "modes": list(self.modes),
             "axes": list(self.axes),
             "note": self.note,
+            "note_said": [one.told() for one in self.notes],
         }
+
+    @property
+    def note(self) -> str:
+        return " ".join(str(one) for one in self.notes)
 
     def of(self, mode: str | None, axes: Axes, buttons: Buttons) -> Command:
         """The command for what the hands do."""
         if self.command is None:
-            raise InputError(Problem(self.note or "cannot be driven by hand", key=self.name))
+            raise LabError(Sentence("hands.refused", robot=self.name, why=self.notes[0]))
         mode = mode or self.modes[0]
         if mode not in self.modes:
-            raise InputError(Problem(f"no mode {mode!r}{closest(mode, self.modes)}", key=self.name))
+            raise LabError(Sentence("hands.mode", closest(mode, self.modes), robot=self.name, name=mode))
         return self.command(mode, axes, buttons)
 
 
@@ -70,7 +75,7 @@ def hands_of(spec: Any, robot: str, layout: Layout, kind: str | None = None) -> 
     if kind is None:
         kind = kind_of(spec.engine, names)
     made = MAKERS[kind](spec, robot, names) if kind in MAKERS else None
-    return made or Hands(robot, "none", (), (), "It takes no commands that hands could give.", None, {})
+    return made or Hands(robot, "none", (), (), (Sentence("hands.none"),), None, {})
 
 
 def kind_of(engine: str, names: Mapping[str, int]) -> str:
@@ -81,6 +86,11 @@ def kind_of(engine: str, names: Mapping[str, int]) -> str:
     if "drive" in names or "tank" in names:
         return "tank"
     return {"kinematics": "planar", "soccer": "soccer", "arm": "arm"}.get(engine, "none")
+
+
+def short(value: float) -> float:
+    """For reading: two digits."""
+    return float(f"{value:.2g}")
 
 
 # --- wheels ------------------------------------------------------------------------------------------------------
@@ -106,12 +116,11 @@ def wheeled(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
     capability = capability_of(WheeledRobotModel(own))
     rest = {"twist": (0.0, 0.0, 0.0)}
     if capability is None:
-        note = "Its wheels let it neither move in every direction nor drive and turn."
-        return Hands(robot, "none", (), (), note, None, rest)
+        return Hands(robot, "none", (), (), (Sentence("hands.wheels"),), None, rest)
     limit, turn_limit = limits_of(spec, robot)
     speed = limit or LENGTHS_PER_SECOND * own.body.length
     turn = turn_limit or TURN_RATE
-    numbers = f"{speed:.2g} m/s, {turn:.2g} rad/s"
+    note = Sentence("hands.speeds", speed=short(speed), turn=short(turn))
 
     def planar(_: str, axes: Axes, __: Buttons) -> Command:
         v, w = speed * axes.get("forward", 0.0), turn * axes.get("turn", 0.0)
@@ -127,13 +136,13 @@ def wheeled(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
         return {"twist": (scale * x, scale * y, w)}
 
     if capability.motion is Motion.HOLONOMIC:
-        return Hands(robot, "omni", ("drive",), ("forward", "side", "turn"), numbers, omni, rest)
+        return Hands(robot, "omni", ("drive",), ("forward", "side", "turn"), (note,), omni, rest)
     if capability.motion is Motion.TRANSLATE:
-        note = f"{speed:.2g} m/s; its heading stays."
-        return Hands(robot, "omni", ("drive",), ("forward", "side"), note, omni, rest)
+        note = Sentence("hands.heading", speed=short(speed))
+        return Hands(robot, "omni", ("drive",), ("forward", "side"), (note,), omni, rest)
     if capability.curvature < inf:
-        numbers = f"{speed:.2g} m/s; it turns while it rolls, on no less than {1.0 / capability.curvature:.2g} m."
-    return Hands(robot, "planar", ("drive",), ("forward", "turn"), numbers, planar, rest)
+        note = Sentence("hands.car", speed=short(speed), radius=short(1.0 / capability.curvature))
+    return Hands(robot, "planar", ("drive",), ("forward", "turn"), (note,), planar, rest)
 
 
 def tank(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
@@ -147,10 +156,8 @@ def tank(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
         return {"drive": (axes.get("forward", 0.0), axes.get("turn", 0.0))}
 
     axes = {"drive": ("forward", "turn"), "tank": ("left", "right")}
-    note = "Full deflection is the motors' full voltage."
-    return Hands(
-        robot, "tank", modes, tuple(a for mode in modes for a in axes[mode]), note, command, {modes[0]: (0.0, 0.0)}
-    )
+    both = tuple(axis for mode in modes for axis in axes[mode])
+    return Hands(robot, "tank", modes, both, (Sentence("hands.voltage"),), command, {modes[0]: (0.0, 0.0)})
 
 
 def soccer(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
@@ -162,8 +169,8 @@ def soccer(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
     def command(_: str, axes: Axes, __: Buttons) -> Command:
         return {"twist": (speed * axes.get("forward", 0.0), SOCCER_TURN * axes.get("turn", 0.0))}
 
-    note = f"{speed:.2g} m/s, {SOCCER_TURN:.2g} rad/s"
-    return Hands(robot, "soccer", ("drive",), ("forward", "turn"), note, command, {"twist": (0.0, 0.0)})
+    note = Sentence("hands.speeds", speed=short(speed), turn=SOCCER_TURN)
+    return Hands(robot, "soccer", ("drive",), ("forward", "turn"), (note,), command, {"twist": (0.0, 0.0)})
 
 
 # --- arms and aircraft -------------------------------------------------------------------------------------------
@@ -188,10 +195,10 @@ def arm(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
                 found["gripper/opening"] = 0.0
         return found
 
-    note = f"{speed:.2g} m/s, {ARM_TURN:.2g} rad/s, in the world's axes, while the clutch is held."
+    notes: tuple[Sentence, ...] = (Sentence("hands.arm", speed=short(speed), turn=ARM_TURN),)
     if gripper is not None:
-        note += " Buttons open and close the gripper."
-    return Hands(robot, "arm", ("tool",), tuple(axis for axis, _ in scales), note, command, {"twist": (0.0,) * 6})
+        notes += (Sentence("hands.gripper"),)
+    return Hands(robot, "arm", ("tool",), tuple(axis for axis, _ in scales), notes, command, {"twist": (0.0,) * 6})
 
 
 def flight(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
@@ -206,9 +213,9 @@ def flight(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
         scale = speed / max(1.0, hypot(x, y))
         return {"velocity": (scale * x, scale * y, climb * axes.get("up", 0.0), turn * axes.get("turn", 0.0))}
 
-    note = f"{speed:.2g} m/s along, {climb:.2g} m/s up, {turn:.2g} rad/s; hands off, it hovers."
+    note = Sentence("hands.flight", speed=short(speed), climb=short(climb), turn=short(turn))
     axes = ("forward", "side", "up", "turn")
-    return Hands(robot, "flight", ("fly",), axes, note, command, {"velocity": (0.0, 0.0, 0.0, 0.0)})
+    return Hands(robot, "flight", ("fly",), axes, (note,), command, {"velocity": (0.0, 0.0, 0.0, 0.0)})
 
 
 def plane(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
@@ -218,8 +225,8 @@ def plane(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
     def command(_: str, axes: Axes, __: Buttons) -> Command:
         return {"steer": (axes.get("pitch", 0.0), axes.get("roll", 0.0), axes.get("throttle", 0.0))}
 
-    note = "Hands off, it flies level and straight on."
-    return Hands(robot, "plane", ("fly",), ("pitch", "roll", "throttle"), note, command, {"steer": (0.0, 0.0, 0.0)})
+    note = Sentence("hands.plane")
+    return Hands(robot, "plane", ("fly",), ("pitch", "roll", "throttle"), (note,), command, {"steer": (0.0, 0.0, 0.0)})
 
 
 MAKERS: dict[str, Callable[[Any, str, Mapping[str, int]], Hands | None]] = {

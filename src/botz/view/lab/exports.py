@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from botz.errors import InputError, Problem
-from botz.run.child import how_it_ended
 from botz.view.lab.children import Spawner
 from botz.view.lab.recordings import Recordings
+from botz.view.lab.sentences import LabError, Sentence, ending
 
 EXPORT = "from botz.view.lab.export_process import main; main()"
 MOST_WAITING = 8
@@ -36,6 +35,16 @@ class Camera(BaseModel):
     eye: Annotated[list[Number], Field(min_length=3, max_length=3)] | None = None
     target: Annotated[list[Number], Field(min_length=3, max_length=3)] | None = None
     vertical_view: Annotated[float, Field(gt=0.01, lt=3.0)] | None = None
+    along: bool = False
+    """Whether eye and target are seen from the robot's place, and go along with it."""
+
+    @model_validator(mode="after")
+    def told_whole(self) -> Camera:
+        if (self.eye is None) != (self.target is None):
+            raise ValueError("eye and target go together")
+        if self.along and self.eye is None:
+            raise ValueError("an eye that goes along needs eye and target")
+        return self
 
 
 class Wanted(BaseModel):
@@ -60,7 +69,7 @@ class Job:
     path: Path
     status: Literal["waiting", "running", "done", "failed"] = "waiting"
     progress: float = 0.0
-    error: str | None = None
+    error: str | Sentence | None = None
 
     @property
     def file_name(self) -> str:
@@ -68,7 +77,13 @@ class Job:
         return re.sub(r"[^A-Za-z0-9._-]+", "-", self.recording)[:100] + "." + self.wanted.format
 
     def described(self) -> dict[str, Any]:
-        return {"job": self.id, "status": self.status, "progress": self.progress, "error": self.error}
+        return {
+            "job": self.id,
+            "status": self.status,
+            "progress": self.progress,
+            "error": str(self.error) if self.error else None,
+            "error_said": [self.error.told()] if isinstance(self.error, Sentence) else None,
+        }
 
 
 class Exports:
@@ -84,13 +99,13 @@ class Exports:
             wanted = Wanted.model_validate(body)
         except ValidationError as error:
             problems = [
-                Problem(str(one["msg"])[:200], key=".".join(str(part) for part in one["loc"])[:80])
+                Sentence("request.wrong", key=".".join(str(part) for part in one["loc"])[:80], why=one["msg"][:200])
                 for one in error.errors(include_url=False, include_input=False)
             ]
-            raise InputError(problems) from None
+            raise LabError(*problems) from None
         source = await asyncio.to_thread(self._recordings.path_of, recording)
         if sum(job.status in ("waiting", "running") for job in self._jobs.values()) >= MOST_WAITING:
-            raise InputError(f"{MOST_WAITING} exports are waiting already; try again later")
+            raise LabError(Sentence("export.most", most=MOST_WAITING))
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="botz-lab-", ignore_cleanup_errors=True)
         key = secrets.token_hex(8)
@@ -104,7 +119,7 @@ class Exports:
 
     def job(self, key: str) -> Job:
         if key not in self._jobs:
-            raise InputError(f"no export {key[:100]!r}")
+            raise LabError(Sentence("none.export", name=key[:100]))
         return self._jobs[key]
 
     def _forget_old(self) -> None:
@@ -119,10 +134,10 @@ class Exports:
             try:
                 await self._carry_out(job)
             except asyncio.CancelledError:
-                job.status, job.error = "failed", "the lab has ended"
+                job.status, job.error = "failed", Sentence("export.closed")
                 raise
             except Exception as error:  # whatever went wrong, the page is told and the next one has its turn
-                job.status, job.error = "failed", f"{type(error).__name__}: {error}"
+                job.status, job.error = "failed", Sentence("export.failed", why=f"{type(error).__name__}: {error}")
 
     async def _carry_out(self, job: Job) -> None:
         wanted = job.wanted
@@ -147,7 +162,7 @@ class Exports:
                     case "finished":
                         job.status, job.progress = "done", 1.0
         if job.status == "running":
-            job.status, job.error = "failed", f"the exporting process ended early ({how_it_ended(child.code)})"
+            job.status, job.error = "failed", Sentence("export.died", how=ending(child.code))
 
     async def close(self) -> None:
         for task in list(self._tasks):

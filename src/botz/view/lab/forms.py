@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import annotated_types
 from pydantic import BaseModel
 
-from botz.errors import InputError, Problem
 from botz.scenario.load import LoadedScenario
 from botz.scenario.names import closest
 from botz.scenario.terrain import GridTerrain
 from botz.scenario.units import POSE_KEYS, SPACE_POSE_KEYS, Quantity
+from botz.view.lab.sentences import LabError, Sentence
 
 MOST_FIELDS = 160
 MOST_ROBOTS = 8
@@ -48,6 +48,9 @@ Kind = Literal["number", "integer", "boolean", "choice", "text"]
 
 @dataclass(frozen=True)
 class FormField:
+    """Label, choices and help are the schema's, in English; a page that speaks another language has them by these
+    words, and a test makes sure that it has all of them."""
+
     key: str
     label: str
     unit: str
@@ -57,6 +60,8 @@ class FormField:
     maximum: float | None = None
     choices: list[str | int | float] | None = None
     help: str = ""
+    part: str = ""
+    """How the label ends where that is no word of the schema: a component, as `x`, or a name of the scenario's."""
 
 
 def form_of(loaded: LoadedScenario) -> dict[str, Any]:
@@ -104,7 +109,9 @@ def _of_model(
         yield from _of_value(getattr(model, name), annotation, f"{path}.{name}".lstrip("."), info.description, depth)
 
 
-def _of_value(value: Any, annotation: Any, key: str, text: str | None, depth: int) -> Iterator[FormField]:
+def _of_value(
+    value: Any, annotation: Any, key: str, text: str | None, depth: int, part: str = ""
+) -> Iterator[FormField]:
     about = Facts.of(annotation)
     label = label_of(key)
     help_ = " ".join((text or "").split())
@@ -112,23 +119,23 @@ def _of_value(value: Any, annotation: Any, key: str, text: str | None, depth: in
         if depth > 0:
             yield from _of_model(value, key, depth=depth - 1)
     elif about.choices and value in about.choices:
-        yield FormField(key, label, "", "choice", value, choices=about.choices, help=help_)
+        yield FormField(key, label, "", "choice", value, choices=about.choices, help=help_, part=part)
     elif isinstance(value, bool):
-        yield FormField(key, label, "", "boolean", value, help=help_)
+        yield FormField(key, label, "", "boolean", value, help=help_, part=part)
     elif isinstance(value, int | float):
         kind: Kind = "integer" if about.whole else "number"
-        yield FormField(key, label, about.unit, kind, value, about.minimum, about.maximum, help=help_)
+        yield FormField(key, label, about.unit, kind, value, about.minimum, about.maximum, help=help_, part=part)
     elif isinstance(value, list | tuple) and 0 < len(value) <= LONGEST_LIST and all(_is_number(one) for one in value):
         names = part_names(key, len(value))
         for index, one in enumerate(value):
-            part = about.parts[min(index, len(about.parts) - 1)] if about.parts else about
-            own = f"{label} {names[index]}"
-            yield FormField(f"{key}.{index}", own, part.unit, "number", one, part.minimum, part.maximum, help=help_)
-
+            entry = about.parts[min(index, len(about.parts) - 1)] if about.parts else about
+            own, end = f"{label} {names[index]}", f"{part} {names[index]}".strip()
+            limits = entry.minimum, entry.maximum
+            yield FormField(f"{key}.{index}", own, entry.unit, "number", one, *limits, help=help_, part=end)
     elif isinstance(value, dict) and len(value) <= LONGEST_LIST:  # commands, or joints, by name
         for name, one in value.items():
             if "." not in name and not isinstance(one, BaseModel):
-                yield from _of_value(one, None, f"{key}.{name}", text, 0)
+                yield from _of_value(one, None, f"{key}.{name}", text, 0, name.replace("_", " "))
 
 
 def label_of(key: str) -> str:
@@ -195,21 +202,21 @@ def _noted(facts: Facts, notes: list[Any]) -> Facts:
 
 
 def changes_of(loaded: LoadedScenario, filled: Mapping[str, Any]) -> dict[str, Any]:
-    """The changes of a scenario that a filled-in form means; InputError for a key that the form does not have. What is
+    """The changes of a scenario that a filled-in form means; LabError for a key that the form does not have. What is
     as it was is left out."""
     fields = {one.key: one for one in fields_of(loaded.spec)}
-    problems: list[Problem] = []
+    problems: list[Sentence] = []
     changes: dict[str, Any] = {}
     for key, value in filled.items():
         field = fields.get(key)
         if field is None:
-            problems.append(Problem(f"is not in this scenario's form{closest(key, fields)}", key=key[:100]))
+            problems.append(Sentence("form.unknown", closest(key, fields), key=key[:100]))
         elif not _fits(field, value):
-            problems.append(Problem(f"needs a {field.kind}, not {str(value)[:60]!r}", key=key))
+            problems.append(_misfit(field, str(value)[:60]))
         elif value != field.value:
             changes[key] = value
     if problems:
-        raise InputError(problems)
+        raise LabError(*problems)
     changes.pop(SPEED_KEY, None)  # that of the start message holds
     if TERRAIN_KEY in changes:
         # Another ground has other keys: those of the one before go, its extent stays.
@@ -239,3 +246,17 @@ def _fits(field: FormField, value: Any) -> bool:
             return value in (field.choices or ())
         case "text":
             return isinstance(value, str)
+
+
+def _misfit(field: FormField, value: str) -> Sentence:
+    match field.kind:
+        case "number":
+            return Sentence("form.number", key=field.key, value=value)
+        case "integer":
+            return Sentence("form.integer", key=field.key, value=value)
+        case "boolean":
+            return Sentence("form.boolean", key=field.key, value=value)
+        case "choice":
+            return Sentence("form.choice", key=field.key, value=value)
+        case "text":
+            return Sentence("form.text", key=field.key, value=value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import json
 import logging
 import socket
 import time
@@ -20,6 +21,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from botz.view.lab.sentences import Sentence, told
 
 logger = logging.getLogger("botz.lab")
 
@@ -134,19 +137,19 @@ class Guard:
         """The page that asks was served by this server, under the name that it now uses."""
         return origin == f"http://{host}"
 
-    def refusal(self, scope: Scope) -> tuple[int, str, str] | None:
+    def refusal(self, scope: Scope) -> tuple[int, Sentence, str] | None:
         """Status, kind and detail, of a request that may not come in; the token aside."""
         headers = Fields(scope["headers"])
         hosts = headers.all("host")
         if len(hosts) != 1 or not self.knows_host(hosts[0]):
-            return 421, "wrong Host", ", ".join(hosts) or "none"
+            return 421, Sentence("door.host"), ", ".join(hosts) or "none"
         acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
         origins = headers.all("origin")
         if (acts or origins) and not (len(origins) == 1 and self.knows_origin(origins[0], hosts[0])):
-            return 403, "wrong Origin", ", ".join(origins) or "none"
+            return 403, Sentence("door.origin"), ", ".join(origins) or "none"
         site = headers.all("sec-fetch-site")
         if scope["path"].startswith("/api/") and site and site[0] not in ("same-origin", "none"):
-            return 403, "request of another site", site[0]
+            return 403, Sentence("door.site"), site[0]
         return None
 
     def token_fits(self, token: str | None) -> bool:
@@ -204,17 +207,18 @@ class Guarded:
         refused = self.guard.refusal(scope)
         if refused is not None:
             status, kind, detail = refused
-            self.guard.refusals.note(kind, f"{detail}, from {client_of(scope)}")
+            self.guard.refusals.note(str(kind), f"{detail}, from {client_of(scope)}")
             await turn_away(scope, receive, send, status, kind)
             return
         if scope["type"] == "http" and not is_open(scope["path"]):
             if self.guard.is_guessing(client_of(scope)):
-                self.guard.refusals.note("too many wrong tokens", client_of(scope))
-                await turn_away(scope, receive, send, 429, "too many wrong tokens")
+                why = Sentence("door.guesses")
+                self.guard.refusals.note(str(why), client_of(scope))
+                await turn_away(scope, receive, send, 429, why)
                 return
             if not self.guard.token_fits(given_token(scope)):
                 await self.guard.wrong_token(client_of(scope))
-                await turn_away(scope, receive, send, 401, "wrong token")
+                await turn_away(scope, receive, send, 401, Sentence("door.token"))
                 return
 
         async def send_with_headers(message: Message) -> None:
@@ -239,7 +243,7 @@ def address_of(client: str) -> str:
     return client.rpartition(":")[0]
 
 
-async def turn_away(scope: Scope, receive: Receive, send: Send, status: int, text: str) -> None:
+async def turn_away(scope: Scope, receive: Receive, send: Send, status: int, why: Sentence) -> None:
     if scope["type"] == "http":
         await discard_body(receive)
     start, body = "http.response.start", "http.response.body"
@@ -248,9 +252,9 @@ async def turn_away(scope: Scope, receive: Receive, send: Send, status: int, tex
             await send({"type": "websocket.close", "code": 1008})
             return
         start, body = f"websocket.{start}", f"websocket.{body}"
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close"), *HEADERS]
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close"), *HEADERS]
     await send({"type": start, "status": status, "headers": headers})
-    await send({"type": body, "body": text.encode() + b"\n"})
+    await send({"type": body, "body": json.dumps(told(why, "error")).encode() + b"\n"})
 
 
 async def discard_body(receive: Receive) -> None:

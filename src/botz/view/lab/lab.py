@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from botz.errors import BotzError, InputError, Problem
+from botz.errors import BotzError
 from botz.run import with_changes
 from botz.scenario.load import LoadedScenario
 from botz.view.lab import messages as said
@@ -26,6 +26,7 @@ from botz.view.lab.frames import Subscription
 from botz.view.lab.guard import Guard
 from botz.view.lab.recordings import Recordings, scenario_of
 from botz.view.lab.runs import MOST_RUNS, From, LabRun, Runs
+from botz.view.lab.sentences import LabError, Sentence, told
 from botz.view.lab.solutions import Arms
 
 logger = logging.getLogger("botz.lab")
@@ -107,7 +108,7 @@ class Lab:
         self._unclaimed.clear()
         lines = [(run.id, *line) for run in self.runs for line in list(run.logs)[-LOGS_AT_FIRST:]]
         for key, level, text in lines[-MOST_LOGS_AT_FIRST:]:  # the newest runs come last
-            client.tell({"t": "log", "run": key, "level": level, "text": text})
+            client.tell({"t": "log", "run": key, "level": level, **told(text)})
         self._tell_viewers()
         self._tell_runs()
 
@@ -155,7 +156,7 @@ class Lab:
         try:
             self._answer(client, message)
         except BotzError as error:
-            client.tell({"t": "error", "text": str(error), "about": message.t})
+            client.tell({"t": "error", "about": message.t, **told(error)})
 
     def _answer(self, client: Client, message: said.AnyMessage) -> None:
         match message:
@@ -186,7 +187,7 @@ class Lab:
             case said.Solutions():
                 self._later(client, "solutions", self._solutions(client, message))
             case said.Hello():
-                raise InputError("you are welcome already")
+                raise LabError(Sentence("lab.welcome"))
 
     def _later(self, client: Client, about: str, work: Coroutine[Any, Any, None]) -> None:
         """What takes a while is done beside; the page is told how it ended."""
@@ -195,14 +196,14 @@ class Lab:
             try:
                 await work
             except BotzError as error:
-                client.tell({"t": "error", "text": str(error), "about": about})
+                client.tell({"t": "error", "about": about, **told(error)})
             except Exception:
                 logger.exception("botz: lab: %s failed", about)
-                client.tell({"t": "error", "text": f"{about} failed; the lab's log says why", "about": about})
+                client.tell({"t": "error", "about": about, **told(Sentence("lab.failed"))})
 
         if len(self._tasks) >= 4 * MOST_CLIENTS:
             work.close()
-            raise InputError("the lab is busy; try again")
+            raise LabError(Sentence("lab.busy"))
         task = asyncio.create_task(carry_out())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -210,8 +211,7 @@ class Lab:
     def _driven(self, client: Client, key: str) -> LabRun:
         run = self.runs[key]
         if run.driver != client.id:
-            whose = "nobody" if run.driver is None else "somebody else"
-            raise InputError(f"{whose} is in this run's driver's seat; take it, or ask for it")
+            raise LabError(Sentence("seat.empty") if run.driver is None else Sentence("seat.others"))
         return run
 
     def _watch(self, client: Client, message: said.Watch) -> None:
@@ -230,18 +230,18 @@ class Lab:
         match message.action:
             case "take":
                 if run.driver is not None and run.driver != client.id:
-                    raise InputError("somebody drives; ask for the seat")
+                    raise LabError(Sentence("seat.taken"))
                 if run.driver is None:
                     run.new_driver(client.id)
             case "give":
                 self._driven(client, message.run)
                 if message.to is not None and message.to not in self.clients:
-                    raise InputError("this viewer has gone")
+                    raise LabError(Sentence("none.viewer"))
                 run.new_driver(message.to)
             case "ask":
                 driver = self.clients.get(run.driver or "")
                 if driver is None:
-                    raise InputError("the seat is free; take it")
+                    raise LabError(Sentence("seat.free"))
                 if driver is not client:
                     driver.tell({"t": "asked", "run": run.id, "from": client.id})
         self._tell_runs()
@@ -262,7 +262,7 @@ class Lab:
             loaded = await asyncio.to_thread(self.catalogue.load, label)
             self._trusted.update(loaded.user_code)
         else:
-            raise InputError(Problem("name a scenario, or a recording to start from", key="scenario"))
+            raise LabError(Sentence("run.nothing"))
         asked = filled.get(SPEED_KEY)
         changes = changes_of(loaded, filled)
         if changes:
@@ -282,7 +282,7 @@ class Lab:
             file = Path(code.rpartition(":")[0])
             inside = root is not None and file.is_absolute() and file.resolve().is_relative_to(root)
             if code not in self._trusted and not inside:
-                raise InputError(f"this recording names code of its own ({code}), which the lab does not run from here")
+                raise LabError(Sentence("run.code", code=code))
 
     async def start_initial(self, initial: InitialRun) -> LabRun:
         loaded = initial.loaded
@@ -329,7 +329,7 @@ class Lab:
         if run is not None:
             return run, self.runs[run].spec
         if recording is None:
-            raise InputError("name a run or a recording")
+            raise LabError(Sentence("request.owner"))
         opened = await self.recordings.open(recording)
         return recording, (await asyncio.to_thread(scenario_of, opened)).spec
 
@@ -339,7 +339,7 @@ class Lab:
         if joints is None:
             joints = self.runs[message.run].value(f"{message.robot}/position") if message.run is not None else None
             if joints is None:
-                raise InputError(Problem("give the joints", key="joints"))
+                raise LabError(Sentence("arm.posture"))
         found = await asyncio.to_thread(self.arms.solutions, owner, spec, message.robot, joints)
         client.tell({"t": "solutions", "robot": message.robot, "joints": found})
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 import msgpack
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from botz.view.lab.sentences import LabError, Sentence
+
 LARGEST_MESSAGE = 1 << 16
 """Bytes."""
 FASTEST_FRAMES = 60.0
@@ -20,7 +22,7 @@ Factor = Annotated[float, Field(ge=0.0, le=1000.0)]
 SetValue = bool | int | float | Short
 
 
-class BadMessage(Exception):
+class BadMessage(LabError):
     """A message that cannot be understood; its text is for the page."""
 
 
@@ -128,21 +130,21 @@ _ADAPTER: TypeAdapter[AnyMessage] = TypeAdapter(Annotated[AnyMessage, Field(disc
 def understood(data: bytes | None) -> AnyMessage:
     """A message as it was sent, or BadMessage with what is wrong about it."""
     if data is None:
-        raise BadMessage("messages are msgpack, in binary frames")
+        raise BadMessage(Sentence("message.binary"))
     if len(data) > LARGEST_MESSAGE:
-        raise BadMessage(f"a message has at most {LARGEST_MESSAGE} bytes")
+        raise BadMessage(Sentence("message.large", most=LARGEST_MESSAGE))
     try:
         found: Any = msgpack.unpackb(data, raw=False, strict_map_key=True)
     except Exception as error:  # a decoder fed with anything has many ways to fail
-        raise BadMessage(f"not msgpack ({type(error).__name__})") from None
+        raise BadMessage(Sentence("message.packing", why=type(error).__name__)) from None
     if not isinstance(found, dict):
-        raise BadMessage("a message is a map with the key 't'")
+        raise BadMessage(Sentence("message.map"))
     try:
         return _ADAPTER.validate_python(found)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])[:80]
-        raise BadMessage(f"{place or 't'}: {first['msg'][:200]}") from None
+        raise BadMessage(Sentence("message.wrong", key=place or "t", why=first["msg"][:200])) from None
 
 
 def packed(message: dict[str, Any]) -> bytes:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from botz.errors import BotzError, InputError, Problem
+from botz.errors import BotzError, InputError
 from botz.record.reader import RECORDING_NAME, Recording, read
 from botz.scenario.load import LoadedScenario, load_data
+from botz.view.lab.sentences import LabError, Sentence, told
 
 MOST_OPEN = 4
 """Recordings whose numbers are kept in memory."""
@@ -80,7 +81,7 @@ class Recordings:
     def path_of(self, key: str) -> Path:
         path = self.files().get(key)
         if path is None:
-            raise InputError(f"no recording {key[:100]!r}")
+            raise LabError(Sentence("none.recording", name=key[:100]))
         return path
 
     # --- the list ------------------------------------------------------------------------------------------
@@ -161,7 +162,7 @@ def rows_of(recording: Recording, channels: list[str], start: float, end: float,
     """Rows of float32 [time, channels…] and their number of columns: at the samples of the channel that has the most,
     thinned to `rate` [1/s]; of the others the nearest earlier sample."""
     if not channels:
-        raise InputError(Problem("names of channels, with commas between", key="channels"))
+        raise LabError(Sentence("data.channels"))
     for name in channels:
         _ = recording.channels[name]  # tells an unknown one
     times = {name: recording.time(name) for name in channels}
@@ -170,7 +171,7 @@ def rows_of(recording: Recording, channels: list[str], start: float, end: float,
     chosen = thinned(chosen, rate)
     width = 1 + sum(recording.channels[name].size for name in channels)
     if len(chosen) * width > MOST_VALUES:
-        raise InputError(Problem(f"{len(chosen)} rows of {width} numbers are too many at once; ask for a lower rate"))
+        raise LabError(Sentence("data.large", rows=len(chosen), width=width))
     table = np.empty((len(chosen), width), dtype="<f4")
     table[:, 0] = chosen
     column = 1
@@ -208,7 +209,8 @@ def _entry(path: Path) -> dict[str, Any]:
     try:
         recording = read(path)
     except (BotzError, OSError) as error:
-        return {"scenario": "", "engine": "", "started": "", "duration": 0.0, "status": f"unreadable: {error}"}
+        why = told(Sentence("unreadable.recording", why=str(error)), "status")
+        return {"scenario": "", "engine": "", "started": "", "duration": 0.0, **why}
     summary = recording.summary
     try:
         duration = float(summary.get("started_at_s", 0.0)) + float(summary.get("simulated_s", 0.0))

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from botz.engines.base import ChannelTable
-from botz.errors import BotzError, InputError, Problem
+from botz.errors import BotzError
 from botz.run import with_changes
-from botz.run.child import how_it_ended
 from botz.scenario.load import LoadedScenario
 from botz.scenario.names import closest
 from botz.sim.attached import AttachedRun
@@ -28,6 +27,7 @@ from botz.view.lab.driving import Hands, hands_of
 from botz.view.lab.frames import read_row
 from botz.view.lab.messages import Drive
 from botz.view.lab.recordings import Recordings
+from botz.view.lab.sentences import LabError, Sentence, ending
 
 RUN = "from botz.view.lab.run_process import main; main()"
 MOST_RUNS = 4
@@ -92,11 +92,11 @@ class LabRun:
         self.spec: Any = loaded.spec
         self.step_ns: int = self.spec.time.step_ns
         self.status = "starting"
-        self.error: str | None = None
+        self.error: str | Sentence | None = None
         self.recording: str | None = None
         self.channels: ChannelTable | None = None
         self.hands: dict[str, Hands] = {}
-        self.logs: deque[tuple[str, str]] = deque(maxlen=MOST_LOGS)
+        self.logs: deque[tuple[str, str | Sentence]] = deque(maxlen=MOST_LOGS)
         self.kinds: dict[str, str] = {}
         """How the scene says that each robot is driven."""
         self.attached: AttachedRun | None = None
@@ -154,7 +154,8 @@ class LabRun:
             "factor": self.factor,
             "driver": self.driver,
             "recording": self.recording,
-            "error": self.error,
+            "error": str(self.error) if self.error else None,
+            "error_said": [self.error.told()] if isinstance(self.error, Sentence) else None,
             "channels": [[c.name, c.unit, c.description, list(c.components)] for c in channels],
             "robots": [one.described() for one in hands],
             "set": self.set,
@@ -164,7 +165,7 @@ class LabRun:
 
     def _must(self) -> AttachedRun:
         if self.attached is None:
-            raise InputError("this run has not begun yet" if self.going_on else "this run has ended")
+            raise LabError(Sentence("run.early") if self.going_on else Sentence("run.over"))
         return self.attached
 
     def pause(self, on: bool) -> None:
@@ -202,7 +203,7 @@ class LabRun:
         attached = self._must()
         hands = self.hands.get(message.robot)
         if hands is None:
-            raise InputError(f"no robot {message.robot!r}{closest(message.robot, self.hands)}")
+            raise LabError(Sentence("none.robot", closest(message.robot, self.hands), name=message.robot))
         command = hands.of(message.mode, message.axes, message.buttons or {})
         if self._driving is None:
             self._driving = Driving(AttachedRun(attached.segment.run_id), taken=self._taken)
@@ -280,7 +281,7 @@ class LabRun:
         for message in child.look()[0]:
             self._take(message, child, recordings, tell)
         if self._ending is None:
-            why = None if self._stopping else f"its process ended unexpectedly ({how_it_ended(child.code)})"
+            why = None if self._stopping else Sentence("run.died", how=ending(child.code))
             self._ending = {"status": "failed" if why else "interrupted", "error": why}
 
     def _give_up(self) -> bool:
@@ -332,9 +333,8 @@ class LabRun:
         self.release()
         self.state()
         self.attached = None
-        ending = self._ending or {"status": "failed"}
-        self.status = str(ending["status"])
-        self.error = str(ending["error"]) if ending.get("error") else None
+        end = self._ending or {"status": "failed"}
+        self.status, self.error = str(end["status"]), end.get("error") or None
         if self.error and not self._again:
             self.logs.append(("error", self.error))
             logger.warning("botz: lab: run of %s failed: %s", self.label, self.error)
@@ -365,12 +365,12 @@ class Runs:
 
     def __getitem__(self, key: str) -> LabRun:
         if key not in self._runs:
-            raise InputError(f"no run {key[:100]!r}")
+            raise LabError(Sentence("none.run", name=key[:100]))
         return self._runs[key]
 
     def check_room(self) -> None:
         if sum(not task.done() for task in self._tasks.values()) >= MOST_RUNS:
-            raise InputError(Problem(f"{MOST_RUNS} runs are going on already; stop one of them first"))
+            raise LabError(Sentence("run.most", most=MOST_RUNS))
 
     def start(self, run: LabRun) -> None:
         self.check_room()
@@ -384,7 +384,7 @@ class Runs:
     def reset(self, run: LabRun) -> None:
         if run.reset():
             if not self._tasks[run.id].done():
-                raise InputError("this run is just ending; try again")
+                raise LabError(Sentence("run.ending"))
             self.start(run)
 
     async def close(self) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from botz.engines.serial_arm import SerialArm
-from botz.errors import InputError, Problem
 from botz.scenario.arm import ArmScenario
 from botz.scenario.names import closest
+from botz.view.lab.sentences import LabError, Sentence
 
 MOST_SOLUTIONS = 16
 SAME = 1e-3
@@ -30,9 +30,9 @@ class Arms:
 
     def _arm(self, owner: str, spec: Any, robot: str) -> SerialArm:
         if not isinstance(spec, ArmScenario):
-            raise InputError(Problem("is no arm whose inverse kinematics are known", key=robot))
+            raise LabError(Sentence("arm.none", robot=robot))
         if robot not in spec.robots:
-            raise InputError(Problem(f"no robot {robot!r}{closest(robot, spec.robots)}"))
+            raise LabError(Sentence("none.robot", closest(robot, spec.robots), name=robot))
         key = (owner, robot)
         if key not in self._made:
             self._made[key] = SerialArm(spec.robots[robot])
@@ -47,7 +47,7 @@ class Arms:
             arm = self._arm(owner, spec, robot)
             present = np.asarray(joints, dtype=float)
             if present.shape != (arm.n,) or not np.isfinite(present).all():
-                raise InputError(Problem(f"needs {arm.n} finite joint variables", key=robot))
+                raise LabError(Sentence("arm.joints", robot=robot, count=arm.n))
             found = np.atleast_2d(np.asarray(arm.inverse(arm.forward(present), present=present).joints, dtype=float))
             others = [q for q in found if q.shape == present.shape and np.abs(q - present).max() > SAME]
             return [[float(value) for value in q] for q in others[:MOST_SOLUTIONS]]
