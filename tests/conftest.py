@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import yaml
 from common import BASE, Answer, BotzProcess, ScenarioFile, UserController, merged
+
+# How quickly examples are found says something of the machine, and of what else it does, not of the project.
+hypothesis.settings.register_profile("any machine", suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("any machine")
 
 
 @pytest.fixture(autouse=True, scope="session")
