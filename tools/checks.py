@@ -55,12 +55,13 @@ LANES: tuple[tuple[Check, ...], ...] = (
     (Check("pytest, physics uncompiled", ("-m", "pytest", "-q", "tests/unit/physics"), compiled=False),),
 )
 LONG = ("browser", "verification", "docs", "lab", "sim", "links")
-"""Tests that take longest come first: the many short ones then fill the end evenly. One process more than there are
-cores, for many tests wait for another process, or for time to pass."""
+"""Tests that take longest come first: the many short ones then fill the end evenly."""
+PROCESSES = str(max(4, os.cpu_count() or 1))
+"""More than small machines have cores, for many tests wait for another process, or for time to pass."""
 LAST = Check(
     "pytest",
     (
-        *("-m", "pytest", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
+        *("-m", "pytest", "-n", PROCESSES, "--dist", "loadfile", "--no-loadscope-reorder"),
         *(f"tests/{folder}" for folder in LONG),
         "tests",
     ),
