@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -129,3 +131,43 @@ def test_the_lock_file_names_no_registry() -> None:
     bundlers = {name for name in lock["packages"] if "/@rolldown/binding-" in name}
     for system in ("linux-x64-gnu", "linux-arm64-gnu", "darwin-arm64", "darwin-x64", "win32-x64-msvc"):
         assert f"node_modules/@rolldown/binding-{system}" in bundlers, f"the page could not be built on {system}"
+
+
+@pytest.fixture
+def hook(checkout: Path, web: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What builds the page with the package, for the small checkout."""
+    pytest.importorskip("hatchling", reason="builds the package; it is where the launcher has installed the project")
+    spec = importlib.util.spec_from_file_location("botz_hatch_build", ROOT / "hatch_build.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "build_web", lambda root: web)
+    monkeypatch.delenv("BOTZ_REQUIRE_CLIENT", raising=False)
+    monkeypatch.delenv("BOTZ_SKIP_CLIENT", raising=False)
+    return module.ClientBuild(str(checkout), {}, None, None, "", "wheel")
+
+
+def test_an_install_goes_on_without_the_page_and_says_why(hook: Any, checkout: Path, web: ModuleType) -> None:
+    web.client_of(checkout).mkdir(parents=True)
+    (web.client_of(checkout) / "index.html").write_text("of an older version")
+    hook.initialize("standard", {})
+    assert not web.client_of(checkout).exists()
+    assert "Node.js" in web.missing_note(checkout).read_text()
+
+
+def test_where_the_page_is_required_an_install_fails_without_it(
+    hook: Any, checkout: Path, web: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOTZ_REQUIRE_CLIENT", "1")
+    with pytest.raises(RuntimeError, match=r"the lab's page could not be built: .*Node\.js"):
+        hook.initialize("standard", {})
+    monkeypatch.setenv("BOTZ_SKIP_CLIENT", "1")
+    hook.initialize("standard", {})
+    assert not web.missing_note(checkout).exists()
+
+
+@needs_scripts
+def test_an_install_builds_the_page(hook: Any, tmp_path: Path, checkout: Path, web: ModuleType) -> None:
+    put_node(tmp_path)
+    hook.initialize("standard", {})
+    assert (web.client_of(checkout) / "index.html").read_text() == "page"
