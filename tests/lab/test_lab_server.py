@@ -324,7 +324,43 @@ def test_unknown_channels_are_named(driven: tuple[Page, str]):
     assert "did you mean 'vivi/pose'" in page.error()
 
 
+def test_a_page_watches_so_many_runs_and_then_the_newest(driven: tuple[Page, str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("botz.view.lab.clients.MOST_SUBSCRIPTIONS", 1)
+    page, key = driven
+    other = page.start(set=LONG, factor=1.0)["id"]
+    page.say(t="watch", run=other, channels=[POSE], rate=60)
+    page.wait_for(lambda m: m["t"] == "watching" and m["run"] == other)
+    page.frame(lambda frame: frame["run"] == other)
+    heard = [m["run"] for _ in range(30) if (m := page.hear(0.05)) and m["t"] == "frame"]
+    assert heard and set(heard) == {other}
+    page.stop(other)
+
+
+def test_a_page_that_comes_late_is_told_the_newest_lines_only(lab: RunningLab, driven: tuple[Page, str]):
+    _, key = driven
+    run = lab.server.lab.runs[key]
+    before = list(run.logs)
+    run.logs.extend(("warning", f"line {number}") for number in range(50))
+    late = lab.page()
+    late.wait_for(lambda m: m["t"] == "runs", "what comes after the lines")
+    told = [m["text"] for m in late.told if m["t"] == "log" and m["run"] == key]
+    assert told == [f"line {number}" for number in range(30, 50)]
+    run.logs.clear()
+    run.logs.extend(before)
+
+
 # --- around it -------------------------------------------------------------------------------------------------
+
+
+def test_what_goes_wrong_inside_is_told_without_details(lab: RunningLab, monkeypatch: pytest.MonkeyPatch, caplog: Any):
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError("a secret of the machine")
+
+    monkeypatch.setattr("botz.view.lab.recordings.Recordings.entries", broken)
+    answer = lab.get("/api/recordings")
+    assert answer.status_code == 500
+    assert answer.json()["error"] == "this failed; the lab's log says why"
+    assert "a secret" in caplog.text and "a secret" not in answer.text
 
 
 def test_the_scene_of_run_and_recording_is_the_same_file(driven: tuple[Page, str], lab: RunningLab):
