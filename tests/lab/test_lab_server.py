@@ -326,7 +326,7 @@ def test_unknown_channels_are_named(driven: tuple[Page, str]):
 
 def test_a_page_watches_so_many_runs_and_then_the_newest(driven: tuple[Page, str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("botz.view.lab.clients.MOST_SUBSCRIPTIONS", 1)
-    page, key = driven
+    page, _ = driven
     other = page.start(set=LONG, factor=1.0)["id"]
     page.say(t="watch", run=other, channels=[POSE], rate=60)
     page.wait_for(lambda m: m["t"] == "watching" and m["run"] == other)
@@ -342,7 +342,7 @@ def test_a_page_that_comes_late_is_told_the_newest_lines_only(lab: RunningLab, d
     before = list(run.logs)
     run.logs.extend(("warning", f"line {number}") for number in range(50))
     late = lab.page()
-    late.wait_for(lambda m: m["t"] == "runs", "what comes after the lines")
+    late.run(key, lambda run: True)  # comes after the lines
     told = [m["text"] for m in late.told if m["t"] == "log" and m["run"] == key]
     assert told == [f"line {number}" for number in range(30, 50)]
     run.logs.clear()
