@@ -85,8 +85,9 @@ def headings_of(page: Path) -> set[str]:
 
 def test_every_picture_is_shown() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    for picture in (ROOT / "docs" / "pictures").iterdir():
-        assert f"pictures/{picture.name}" in text, f"{picture.name} is on no page"
+    docs = ROOT / "docs"
+    for picture in [*(docs / "pictures").rglob("*.*"), *(docs / "videos").iterdir()]:
+        assert picture.relative_to(docs).as_posix() in text, f"{picture.name} is on no page"
         assert picture.stat().st_size < 400_000, f"{picture.name} is large"
 
 
