@@ -29,7 +29,7 @@ PINNED = "pinned.yaml"
 """The same with its physics on a core of its own."""
 SECONDS = 8.0
 """Of each run whose lateness is measured."""
-ROUNDS = 2
+ROUNDS = 4
 """Runs with and without readers take turns, so that a machine that grows busy meets both."""
 VIEWERS = 5
 CHANNELS = 24
@@ -148,7 +148,7 @@ def lab(folder: Path) -> Iterator[int]:
         line = process.stdout.readline()
         if "http://" not in line:
             raise BotzError("the lab did not start; `botz lab` says why")
-        pin(process.pid, physics=False)
+        keep_off(process.pid)
         yield int(line.split("http://", 1)[1].split(":")[1].split("/")[0])
     finally:
         process.terminate()
@@ -161,10 +161,14 @@ def cores() -> tuple[int, set[int]]:
     return own[-1], set(own[:-1] or own)
 
 
-def pin(pid: int, *, physics: bool) -> None:
-    if hasattr(os, "sched_setaffinity"):
+def keep_off(pid: int) -> None:
+    """Keeps a process, with all threads that it has, off the core of the physics."""
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    tasks = Path(f"/proc/{pid}/task")
+    for thread in [int(one.name) for one in tasks.iterdir()] if tasks.is_dir() else [pid]:
         with suppress(OSError):
-            os.sched_setaffinity(pid, {cores()[0]} if physics else cores()[1])
+            os.sched_setaffinity(thread, cores()[1])
 
 
 @contextmanager
@@ -175,7 +179,7 @@ def viewers(port: int, run: str, count: int, channels: list[str], kind: str = "r
         text=True,
     )
     try:
-        pin(program.pid, physics=False)
+        keep_off(program.pid)
         assert program.stdout is not None
         program.stdout.readline()
         yield
