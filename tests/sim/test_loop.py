@@ -257,6 +257,28 @@ def test_a_clock_that_fell_far_behind_does_not_race(monkeypatch: pytest.MonkeyPa
     assert clock.lateness.resynchronised == pytest.approx(3.0)
 
 
+@pytest.mark.parametrize(("own_core", "late"), [(False, 1.5e-4), (True, 0.0)])
+def test_on_a_core_of_its_own_a_run_does_not_wait_to_be_woken(
+    monkeypatch: pytest.MonkeyPatch, own_core: bool, late: float
+):
+    now, looks = [100.0], [0]
+
+    def look() -> float:
+        looks[0] += 1
+        now[0] += 1e-7
+        return now[0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds + 1.5e-4  # as late as systems are
+
+    monkeypatch.setattr("botz.sim.clock.time.perf_counter", look)
+    monkeypatch.setattr("botz.sim.clock.time.sleep", sleep)
+    clock = RealTimeClock(1.0, 0.001, own_core=own_core)
+    clock.start(0)
+    assert clock.wait_for(1) == pytest.approx(late, abs=1e-6)
+    assert (looks[0] > 100) == own_core
+
+
 def test_in_real_time_a_command_takes_effect_at_the_first_step_after_it_arrived():
     clock = RealTimeClock(1.0, 0.01)
     clock.start(100)

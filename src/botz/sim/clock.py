@@ -63,11 +63,22 @@ class RealTimeClock:
     """Time between two looks at the clock [s]: a command is taken no later than this after it has arrived."""
     NAP = 0.1
     """Longest sleep [s]: a slow factor of real time must not keep Ctrl-C waiting."""
+    AWAKE = 0.0002
+    """Before a step is due, a run that has a core to itself watches the clock for so long [s]: the system wakes a
+    sleeper up to this much too late."""
     GIVE_UP = 0.5
     """Behind by more than this [s], the run does not try to catch up: it would race through its inputs."""
 
-    def __init__(self, factor: float, step: float, *, should_stop: Callable[[], bool] = lambda: False):
+    def __init__(
+        self,
+        factor: float,
+        step: float,
+        *,
+        should_stop: Callable[[], bool] = lambda: False,
+        own_core: bool = False,
+    ):
         self._should_stop = should_stop
+        self._awake = self.AWAKE if own_core else 0.0
         self._step = step
         self._start = 0.0
         self._first = 0
@@ -99,7 +110,8 @@ class RealTimeClock:
             return 0.0
         due = self._start + (step - self._first) * self.seconds_per_step
         while (remaining := due - time.perf_counter()) > 0 and not self._should_stop():
-            time.sleep(min(remaining, self.NAP))
+            if remaining > self._awake:
+                time.sleep(min(remaining - self._awake, self.NAP))
         late = max(0.0, time.perf_counter() - due)
         self.lateness.add(late)
         if late > self.GIVE_UP:

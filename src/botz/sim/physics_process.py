@@ -101,7 +101,8 @@ def physics(
     def should_stop() -> bool:
         return bool(words[W_STOP]) or parent_gone.is_set()
 
-    clock = RealTimeClock(0.0, simulation.step_ns * 1e-9, should_stop=should_stop)
+    own_core = orders["cpu"] is not None
+    clock = RealTimeClock(0.0, simulation.step_ns * 1e-9, should_stop=should_stop, own_core=own_core)
     row = np.empty(simulation.channels.width)
     last_published = 0.0
 
