@@ -11,6 +11,8 @@ export const commonCameras = ["orbit", "chase", "board", "above", "fixed", "foll
 const usualView = 0.75;
 /** How fast a chasing camera turns after its target and keeps up with it [1/s]. */
 const turnRate = 3.5;
+/** Of the half view, what bars and panels leave free: to either side, upwards and downwards. */
+const free = { side: 0.86, up: 0.82, down: 0.74 };
 
 /** What is seen now. */
 export interface Sight {
@@ -159,6 +161,13 @@ export class Cameras {
     return out.fromArray(centre);
   }
 
+  /** Puts a free eye somewhere; one that goes along with a robot does so from there. */
+  stand(eye: Vector, target: Vector): void {
+    this.controls.target.fromArray(target);
+    this.camera.position.fromArray(eye);
+    this.controls.update();
+  }
+
   view(): Sight {
     const { camera } = this;
     const ahead = camera.getWorldDirection(new Vector3());
@@ -203,8 +212,16 @@ export class Cameras {
   private overview(): void {
     const { centre, radius } = this.description ?? { centre: [0, 0, 0] as Vector, radius: 3 };
     this.controls.target.fromArray(centre);
-    const wide = Math.min(1, this.camera.aspect);
-    const distance = radius / Math.sin(usualView / 2) / Math.max(wide, 0.4);
+    const largest = Math.max(0, ...(this.description?.actors.map((actor) => actor.size) ?? []));
+    let distance = radius / Math.sin(usualView / 2) / Math.max(Math.min(1, this.camera.aspect), 0.4);
+    if (largest > 0 && radius > spreadOut * largest) {
+      // Small robots on wide ground: that is a disc, which is flatter on the screen than a ball.
+      // Robots in its corners, and all of a robot at its edge, are to be seen as well.
+      const wide = 1.06 * radius + 0.8 * largest;
+      const seen = fittingView(overviewDirection, Math.max(this.camera.aspect, 0.6), wide, largest);
+      this.controls.target.addScaledVector(towardsEye, seen.shift);
+      distance = seen.distance;
+    }
     this.camera.position.copy(this.controls.target).addScaledVector(overviewDirection, distance);
   }
 
@@ -354,6 +371,9 @@ export class Cameras {
 /** Cameras whose eye stands somewhere in the world: the next one may stay there. */
 const fromOwnPlace = new Set(["orbit", "chase", "above", "fixed", "follow"]);
 const overviewDirection = new Vector3(-0.55, -0.95, 0.62).normalize();
+const towardsEye = overviewDirection.clone().setZ(0).normalize();
+/** From this many robots' sizes on, a scene's radius is ground rather than a robot with some room. */
+const spreadOut = 2.5;
 const zAxis = new Vector3(0, 0, 1);
 const xAxis = new Vector3(1, 0, 0);
 const place = new Vector3();
@@ -365,6 +385,46 @@ const alongX = new Quaternion(0.5, -0.5, -0.5, 0.5).multiply(
 );
 /** From looking along −z to looking along z. */
 const alongZ = new Quaternion().setFromAxisAngle(new Vector3(1, 0, 0), Math.PI);
+
+/** How an eye in `direction` sees a disc of ground, and what stands on it up to `height`, as large as its view allows:
+ * its distance from the point that it looks at, and how far that point is from the disc's centre, towards the eye. The
+ * near edge is larger on the screen than the far one, so that a view of the centre would waste what is above. */
+export function fittingView(
+  direction: Vector3,
+  aspect: number,
+  radius: number,
+  height: number,
+): { distance: number; shift: number } {
+  const ahead = direction.clone().negate();
+  const right = new Vector3().crossVectors(ahead, zAxis).normalize();
+  const above = new Vector3().crossVectors(right, ahead);
+  const near = direction.clone().setZ(0).normalize();
+  const half = Math.tan(usualView / 2);
+  const needed = (shift: number): number => {
+    let distance = 0;
+    for (let k = 0; k < 48; k++) {
+      const angle = (k * Math.PI) / 24;
+      for (const z of [0, height]) {
+        const point = new Vector3(radius * Math.cos(angle), radius * Math.sin(angle), z).addScaledVector(near, -shift);
+        const [x, y] = [point.dot(right), point.dot(above)];
+        const across = Math.abs(x) / (free.side * half * aspect);
+        const along = y > 0 ? y / (free.up * half) : -y / (free.down * half);
+        distance = Math.max(distance, Math.max(across, along) - point.dot(ahead));
+      }
+    }
+    return distance;
+  };
+  let best = { distance: needed(0), shift: 0 };
+  let least = best.distance;
+  // No farther: what is worth seeing is mostly near the centre.
+  for (let share = 0.05; share < 0.26; share += 0.05) {
+    const [distance, shift] = [needed(share * radius), share * radius];
+    // From the centre: what counts is how large the middle is.
+    const away = distance + shift * near.dot(direction);
+    if (away < 0.995 * least) [best, least] = [{ distance, shift }, away];
+  }
+  return best;
+}
 
 function centreOf(object: Object3D, out: Vector3): Vector3 {
   return out.setFromMatrixPosition(object.matrixWorld);

@@ -1,7 +1,7 @@
 // One plot: curves over time, an axis for each unit.
 import uPlot from "uplot";
 import { h } from "./dom";
-import { number } from "./i18n";
+import { language, number } from "./i18n";
 import type { Series } from "./source";
 
 /** Rows for uPlot from series with moments of their own: all moments, gaps where a curve has none. */
@@ -116,7 +116,10 @@ export class Chart {
       legend: { show: this.legend, live: true },
       cursor: { points: { size: 6 }, drag: { x: false, y: false }, focus: { prox: 24 } },
       focus: { alpha: 0.55 },
-      scales: { x: { time: false } },
+      scales: {
+        x: { time: false },
+        ...Object.fromEntries(units.map((unit) => [unit || "–", { range: (_plot: uPlot, a: number, b: number) => heights(a, b) }])),
+      },
       axes: [
         { ...axis, size: 26, values: (_plot, splits) => splits.map((one) => `${tick(one)} s`) },
         ...units.map((unit, index) => ({
@@ -191,8 +194,18 @@ export class Chart {
   }
 }
 
+/** What an axis spans for values between two: a curve that does not move, as a difference of nothing, lies in the middle
+ * of an axis about as long as its value. */
+export function heights(low: number | null, high: number | null): [number, number] | [null, null] {
+  if (low === null || high === null || !Number.isFinite(low + high)) return [null, null];
+  if (low !== high) return uPlot.rangeNum(low, high, 0.1, true) as [number, number];
+  const about = Math.abs(low) || 1;
+  return [low - about, high + about];
+}
+
 function tick(value: number): string {
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e5 || size < 1e-3)) return value.toExponential(0).replace("-", "−");
-  return String(Number(value.toPrecision(6))).replace("-", "−");
+  const plain = size === 0 || (size < 1e5 && size >= 1e-3);
+  const words = (plain ? String(Number(value.toPrecision(6))) : value.toExponential(0)).replaceAll("-", "−");
+  return language() === "pt-BR" ? words.replace(".", ",") : words;
 }

@@ -2,7 +2,7 @@
 import type { Lab } from "./app";
 import type { Sight } from "./cameras";
 import { button, clear, download, h, note } from "./dom";
-import { clock, said, text } from "./i18n";
+import { clock, fixed, said, text } from "./i18n";
 import type { Panel } from "./panels";
 import type { ExportFormat, ExportRequest, ExportStatus } from "./protocol";
 
@@ -116,7 +116,7 @@ export class ExportPanel implements Panel {
       now: number,
       take: (value: number) => void,
     ): HTMLElement => {
-      const input = h("input", { id, type: "text", inputmode: "decimal", value: now.toFixed(2) });
+      const input = h("input", { id, type: "text", inputmode: "decimal", value: fixed(now, 2) });
       input.addEventListener("change", () => take(Number(input.value.replace(",", "."))));
       return h(
         "div",
@@ -210,7 +210,7 @@ export class ExportPanel implements Panel {
       }
       const blob = await (await this.lab.connection.get(`${path}/file`)).blob();
       bar.remove();
-      words.textContent = `${(blob.size / 1e6).toFixed(1)} MB`;
+      words.textContent = `${fixed(blob.size / 1e6, 1)} MB`;
       row.append(button("export.save", () => download(blob, name), "accent", "download"));
       row.dataset.done = "yes";
       this.lab.note("export", { name, bytes: blob.size });

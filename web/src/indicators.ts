@@ -1,6 +1,6 @@
 /** What is going on, drawn over the world: forces, speeds, contacts, frames and the centre of rotation. */
 
-import { Group, Matrix4, Mesh, MeshBasicMaterial, RingGeometry, Vector3, type Object3D } from "three";
+import { Group, Matrix4, Mesh, MeshBasicMaterial, Raycaster, RingGeometry, Vector3, type Object3D } from "three";
 import { Arrows, Axes, Balls, Rods } from "./arrows";
 import type {
   ActorInfo,
@@ -52,6 +52,7 @@ export class Indicators extends Group {
   private readonly velocities: VelocityInfo[] = [];
   private readonly rotations: RotationCentreInfo[] = [];
   private readonly sizes = new Map<string, number>();
+  private readonly roofs = new Map<string, number>();
   private readonly spokeEnds = new Map<string, Object3D[]>();
   private readonly framed: { object: Object3D; length: number }[] = [];
   private readonly thick: number;
@@ -91,6 +92,7 @@ export class Indicators extends Group {
       this.ring.push(new Mesh(new RingGeometry(0.8, 1, 40), material));
     }
     this.findFrames(description);
+    for (const one of this.velocities) this.findRoof(one);
     for (const one of this.rotations) this.spokeEnds.set(one.node, this.wheelsOf(one.node, description));
     this.add(...Object.values(this.arrows), this.points, this.axes, this.centres, this.spokes, ...this.ring);
   }
@@ -217,11 +219,11 @@ export class Indicators extends Group {
       const body = this.objects.get(one.node);
       if (!body || !shownInTree(body) || !speed(one)) continue;
       if (one.in_body) turned(vector, body);
-      // Above the body, which would hide it.
-      point.setFromMatrixPosition(body.matrixWorld);
-      point.z += 0.65 * (this.sizes.get(one.robot) ?? 0);
+      // On top of the body, which would hide it.
+      const thick = 1.2 * this.thickness(one.robot);
+      point.set(0, 0, (this.roofs.get(one.node) ?? 0) + 0.5 * thick).applyMatrix4(body.matrixWorld);
       vector.multiplyScalar(this.speeds.metres(1));
-      this.arrows.velocity.arrow(point, vector, 1.2 * this.thickness(one.robot));
+      this.arrows.velocity.arrow(point, vector, thick);
     }
   }
 
@@ -282,17 +284,23 @@ export class Indicators extends Group {
     return size === undefined ? this.thick : Math.min(Math.max(this.thick, 0.035 * size), 0.07 * size);
   }
 
+  /** How high a body is above its own origin, where an arrow can start. */
+  private findRoof(one: VelocityInfo): void {
+    const body = this.objects.get(one.node);
+    if (body) this.roofs.set(one.node, roofOf(body, 4 * (this.sizes.get(one.robot) ?? 1)));
+  }
+
   private findFrames(description: SceneDescription): void {
     const actors = new Map<string, ActorInfo>(description.actors.map((actor) => [actor.node, actor]));
     for (const actor of actors.values()) {
       const object = this.objects.get(actor.node);
-      if (object) this.framed.push({ object, length: 0.9 * actor.size });
+      if (object) this.framed.push({ object, length: frameLength(actor, true) });
     }
     for (const node of description.nodes) {
       const object = this.objects.get(node.name);
       if (!object || actors.has(node.name)) continue;
       const robot = description.actors.find((actor) => node.name.startsWith(`${actor.name}/`));
-      this.framed.push({ object, length: 0.4 * (robot?.size ?? typicalSize(description)) });
+      this.framed.push({ object, length: frameLength(robot ?? typicalActor(description), false) });
     }
   }
 
@@ -320,9 +328,31 @@ const ahead = new Vector3();
 const left = new Vector3();
 const vector = new Vector3();
 
+/** The robot of middle size, or one that would fit the scene. */
+function typicalActor(description: SceneDescription): Pick<ActorInfo, "size" | "hands"> {
+  const actors = [...description.actors].sort((a, b) => a.size - b.size);
+  return actors[Math.floor(actors.length / 2)] ?? { size: 0.15 * description.radius, hands: "none" };
+}
+
 export function typicalSize(description: SceneDescription): number {
-  const sizes = description.actors.map((actor) => actor.size).sort((a, b) => a - b);
-  return sizes[Math.floor(sizes.length / 2)] ?? 0.15 * description.radius;
+  return typicalActor(description).size;
+}
+
+/** How long the axes of a frame are: those of a robot's body stand out of it, its parts' are shorter. An arm's size is its
+ * reach, many times as long as its links are thick, and its frames stand close together. */
+export function frameLength(actor: Pick<ActorInfo, "size" | "hands">, whole: boolean): number {
+  const share = actor.hands === "arm" ? [0.16, 0.11] : [0.9, 0.35];
+  return share[whole ? 0 : 1]! * actor.size;
+}
+
+/** Height of what is drawn of a body above its origin, along its own z; 0 where there is nothing. `far`: beyond all of
+ * it. */
+export function roofOf(body: Object3D, far: number): number {
+  body.updateWorldMatrix(true, true);
+  const from = new Vector3(0, 0, far).applyMatrix4(body.matrixWorld);
+  const down = new Vector3(0, 0, -1).transformDirection(body.matrixWorld);
+  const hit = new Raycaster(from, down, 0, far).intersectObject(body, true)[0];
+  return hit ? far - hit.distance : 0;
 }
 
 /** How large marks are to be: as for a robot of this size; small robots in a wide world need larger ones. */

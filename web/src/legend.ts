@@ -1,5 +1,6 @@
 /** A small table in the corner: which arrow is what, and how much of it a metre stands for. */
 
+import { fixed } from "./i18n";
 import type { LegendEntry } from "./indicators";
 
 export class Legend {
@@ -28,7 +29,7 @@ export class Legend {
 
   show(entries: LegendEntry[]): void {
     const rows = entries.map((entry) => {
-      const amount = `${Number(entry.perMetre.toPrecision(3))} ${entry.unit}`;
+      const amount = `${plain(entry.perMetre)} ${entry.unit}`;
       return { colour: entry.colour, text: `${this.texts[entry.layer] ?? entry.layer}  1 m = ${amount}` };
     });
     const key = rows.map((row) => row.text).join("|");
@@ -56,4 +57,10 @@ export class Legend {
   remove(): void {
     this.box.remove();
   }
+}
+
+/** A round number with no more places than it needs, with the decimal sign of the language. */
+export function plain(value: number): string {
+  const places = Math.max(0, Math.ceil(-Math.log10(value) - 1e-9));
+  return fixed(value, Math.min(places, 9));
 }

@@ -22,13 +22,14 @@ export function groupScenarios(all: readonly ScenarioInfo[], search: string): Ma
   return groups;
 }
 
-/** A day and time as short as it can be understood. */
+/** A day and time as short as it can be understood; to the second, since short runs of a minute have to be told apart. */
 export function when(started: string, now = new Date()): string {
   const at = new Date(started);
   if (Number.isNaN(at.getTime())) return started;
-  const time = `${String(at.getHours()).padStart(2, "0")}:${String(at.getMinutes()).padStart(2, "0")}`;
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":");
   const same = at.toDateString() === now.toDateString();
-  const date = `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, "0")}-${String(at.getDate()).padStart(2, "0")}`;
+  const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
   return same ? time : `${date} ${time}`;
 }
 

@@ -268,6 +268,12 @@ export class WorldView {
     return this.eyes.view();
   }
 
+  /** Puts a free eye somewhere: what `view` says, the other way round. */
+  lookFrom(eye: Vector, target: Vector): void {
+    this.setCamera("orbit");
+    this.eyes.stand(eye, target);
+  }
+
   // --- pictures -----------------------------------------------------------------------------------------------
 
   /** Calls `onFrame` before each picture, with the page's clock [s], until disposed. */

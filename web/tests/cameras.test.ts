@@ -1,6 +1,6 @@
 import { Object3D, Vector3 } from "three";
 import { describe, expect, it } from "vitest";
-import { Cameras } from "../src/cameras";
+import { Cameras, fittingView } from "../src/cameras";
 import type { SceneDescription, Vector } from "../src/protocol";
 
 const listens = { addEventListener: () => {}, removeEventListener: () => {} };
@@ -49,5 +49,48 @@ describe("a free eye", () => {
     expect(cameras.view().along?.robot).toBe("quad");
     cameras.choose("fixed");
     expect(cameras.view().along).toBeUndefined();
+  });
+});
+
+describe("the first view", () => {
+  const half = Math.tan(0.375);
+  const direction = new Vector3(-0.55, -0.95, 0.62).normalize();
+
+  /** Where points of the ground are on a screen of the height 2, by an eye that looks as the view says. */
+  function onScreen(radius: number, aspect: number): { x: number[]; y: number[]; away: number } {
+    const { distance, shift } = fittingView(direction, aspect, radius, 0.1);
+    const target = direction.clone().setZ(0).setLength(shift);
+    const eye = target.clone().addScaledVector(direction, distance);
+    const ahead = direction.clone().negate();
+    const right = new Vector3().crossVectors(ahead, new Vector3(0, 0, 1)).normalize();
+    const above = new Vector3().crossVectors(right, ahead);
+    const places = Array.from({ length: 90 }, (_, k) => {
+      const point = new Vector3(radius * Math.cos(k / 14), radius * Math.sin(k / 14), 0).sub(eye);
+      return [point.dot(right) / point.dot(ahead), point.dot(above) / point.dot(ahead)];
+    });
+    return { x: places.map((one) => one[0]! / half), y: places.map((one) => one[1]! / half), away: eye.length() };
+  }
+
+  it("holds all of the ground that is worth seeing between the bars, and wastes little", () => {
+    for (const radius of [0.4, 3, 70]) {
+      const { x, y, away } = onScreen(radius, 16 / 9);
+      expect(Math.max(...x.map(Math.abs)) / (16 / 9)).toBeLessThan(0.87);
+      expect(Math.max(...x.map(Math.abs)) / (16 / 9)).toBeGreaterThan(0.7);
+      expect(Math.max(...y)).toBeLessThan(0.83);
+      expect(Math.min(...y)).toBeGreaterThan(-0.75);
+      expect(away).toBeLessThan(2.3 * radius);
+    }
+  });
+
+  it("is farther away where the window is narrow", () => {
+    expect(onScreen(3, 0.6).away).toBeGreaterThan(2 * onScreen(3, 1.8).away);
+  });
+
+  it("stands where it is put, and goes along from there", () => {
+    const { cameras, robot } = eyes(2);
+    cameras.stand([3, 1, 2], [0, 0, 0.5]);
+    [3, 1, 2].forEach((wanted, k) => expect(cameras.view().eye[k]).toBeCloseTo(wanted, 9));
+    fly(robot, cameras, [5, -3, 8]);
+    [8, -2, 10].forEach((wanted, k) => expect(cameras.view().eye[k]).toBeCloseTo(wanted, 6));
   });
 });

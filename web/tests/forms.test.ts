@@ -100,8 +100,8 @@ describe("lists", () => {
 
   it("tell the time of today, the date of another day", () => {
     const now = new Date(2026, 4, 3, 12, 0);
-    expect(when(new Date(2026, 4, 3, 9, 5).toISOString(), now)).toBe("09:05");
-    expect(when(new Date(2026, 4, 2, 9, 5).toISOString(), now)).toBe("2026-05-02 09:05");
+    expect(when(new Date(2026, 4, 3, 9, 5, 7).toISOString(), now)).toBe("09:05:07");
+    expect(when(new Date(2026, 4, 2, 9, 5, 41).toISOString(), now)).toBe("2026-05-02 09:05:41");
     expect(when("long ago")).toBe("long ago");
   });
 

@@ -1,6 +1,6 @@
-import { Matrix4, Vector3 } from "three";
+import { BoxGeometry, Matrix4, Mesh, Object3D, Vector3 } from "three";
 import { describe, expect, it } from "vitest";
-import { velocityAt } from "../src/indicators";
+import { frameLength, roofOf, velocityAt } from "../src/indicators";
 import type { SceneDescription } from "../src/protocol";
 import { sceneChannels } from "../src/source";
 
@@ -34,5 +34,30 @@ describe("velocity at a wheel's contact", () => {
     } as unknown as SceneDescription;
     expect(sceneChannels(scene, new Set(["velocity"])).sort()).toEqual(["c", "l", "r/pose", "r/twist"]);
     expect(sceneChannels(scene, new Set())).toEqual(["r/pose"]);
+  });
+});
+
+describe("places and sizes of marks", () => {
+  it("a velocity starts on top of its body, where that is highest above its origin", () => {
+    const body = new Object3D();
+    const hull = new Mesh(new BoxGeometry(2, 1, 0.4));
+    hull.position.set(0.3, 0, 0.1);
+    const antenna = new Mesh(new BoxGeometry(0.05, 0.05, 2));
+    antenna.position.set(-0.5, 0.3, 1);
+    body.add(hull, antenna);
+    expect(roofOf(body, 10)).toBeCloseTo(0.3, 6);
+    // Also lying on its side, somewhere else.
+    body.position.set(4, -2, 7);
+    body.rotation.set(1.1, -0.4, 2);
+    expect(roofOf(body, 10)).toBeCloseTo(0.3, 6);
+    expect(roofOf(new Object3D(), 10)).toBe(0);
+  });
+
+  it("frames of an arm are short beside its reach, a body's stand out of it", () => {
+    const [arm, cart] = [{ size: 2, hands: "arm" } as const, { size: 2, hands: "planar" } as const];
+    expect(frameLength(arm, true)).toBeLessThan(0.4);
+    expect(frameLength(arm, false)).toBeLessThan(frameLength(arm, true));
+    expect(frameLength(cart, true)).toBeGreaterThan(1);
+    expect(frameLength({ ...cart, size: 0.2 }, true)).toBeCloseTo(0.1 * frameLength(cart, true), 9);
   });
 });

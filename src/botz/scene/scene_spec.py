@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import tan
+from dataclasses import replace
+from math import hypot, tan
 
 import mujoco
 import numpy as np
@@ -14,9 +15,18 @@ SUN = 2.0
 """How far the sun stands off, in radii of the scene."""
 AWAY = (0.0, 0.0, -1e4)
 """Where hidden nodes wait."""
-SKY = ((0.34, 0.52, 0.76), (0.86, 0.91, 0.96))
-"""Overhead and at the horizon."""
-HALL = ((0.13, 0.14, 0.16), (0.22, 0.23, 0.26))
+SKY = ((0.34, 0.52, 0.76), (0.80, 0.86, 0.92))
+"""Overhead and at the horizon; what is far away takes on the colour of the horizon."""
+HALL = ((0.09, 0.11, 0.14), (0.17, 0.20, 0.24))
+SKY_PIXELS = 128
+"""Along each edge of the six faces of the sky."""
+BEYOND = 6.0
+"""Level ground is drawn this many times as wide as the scene has it: it ends behind the haze, not before it."""
+PIECES = 64
+"""Along either side of that ground."""
+HAZE = (0.5, 2.4, 1.5)
+"""Where haze begins, where it hides everything, and how deep it is at least, in half widths of the ground as the scene
+has it."""
 
 
 class OffscreenModel:
@@ -25,7 +35,10 @@ class OffscreenModel:
     def __init__(self, scene: Scene, size: tuple[int, int]):
         self.size = size
         self._radius = scene.radius
+        self.sight = haze_of(scene)[1]
+        """Farther than this nothing is seen [m]."""
         spec = mujoco.MjSpec()
+        spec.compiler.balanceinertia = True  # nothing moves by it, and wide plates are rounded
         settings(spec, scene, size)
         meshes: dict[int, str] = {}
         for name, material in scene.materials.items():
@@ -33,7 +46,7 @@ class OffscreenModel:
         self._nodes: list[str] = []
         for node in scene.nodes:
             if node.shapes:
-                add_node(spec, node, meshes, scene.materials)
+                add_node(spec, widened(node, scene), meshes, scene.materials)
                 self._nodes.append(node.name)
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
@@ -73,30 +86,111 @@ def settings(spec: mujoco.MjSpec, scene: Scene, size: tuple[int, int]) -> None:
     # The range of depths in the sun's map of shadows; images have their own.
     spec.visual.map.znear, spec.visual.map.zfar = 0.05, SUN + 3.0
     spec.visual.map.shadowclip = 1.5
-    spec.visual.map.haze = 0.3
-    spec.visual.rgba.haze = (*(HALL if scene.indoors else SKY)[1], 1.0)
-    spec.visual.headlight.ambient = (0.42, 0.43, 0.46)
-    spec.visual.headlight.diffuse = (0.22, 0.22, 0.22)
-    spec.visual.headlight.specular = (0.05, 0.05, 0.05)
     overhead, horizon = HALL if scene.indoors else SKY
-    spec.add_texture(
+    near, far = haze_of(scene)
+    spec.visual.map.fogstart, spec.visual.map.fogend = near / spec.stat.extent, far / spec.stat.extent
+    spec.visual.rgba.fog = (*horizon, 1.0)
+    spec.visual.headlight.ambient = (0.36, 0.37, 0.40)
+    spec.visual.headlight.diffuse = (0.16, 0.16, 0.16)
+    spec.visual.headlight.specular = (0.05, 0.05, 0.05)
+    faces = sky_faces(overhead, horizon)
+    sky = spec.add_texture(
         name="sky",
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
-        rgb1=horizon,
-        rgb2=overhead,
-        width=256,
-        height=1536,
+        nchannel=3,
+        width=faces.shape[1],
+        height=faces.shape[0],
     )
+    sky.data = faces.tobytes()
     spec.worldbody.add_light(
         name="sun",
         type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
         pos=(scene.centre[0], scene.centre[1], scene.centre[2] + 3.0 * scene.radius),
         dir=(-0.35, 0.28, -0.9),
-        diffuse=(0.62, 0.6, 0.56),
+        diffuse=(0.58, 0.56, 0.52),
         specular=(0.15, 0.15, 0.15),
         castshadow=True,
     )
+
+
+def sky_faces(overhead: tuple[float, ...], horizon: tuple[float, ...]) -> np.ndarray:
+    """Six faces of a cube below each other, right, left, up, down, front and back, as bytes: haze at the horizon and
+    below it, deeper above."""
+    place = (np.arange(SKY_PIXELS) + 0.5) * 2.0 / SKY_PIXELS - 1.0
+    across, down = np.meshgrid(place, place)
+    far = np.sqrt(1.0 + across**2 + down**2)
+    side, top = -down / far, 1.0 / far
+    rises = [side, side, top, -top, side, side]
+    share = 1.0 - np.exp(-3.2 * np.maximum(np.concatenate(rises), 0.0))[..., None]
+    image = (1.0 - share) * np.array(horizon) + share * np.array(overhead)
+    # Bands show in a smooth sky of bytes.
+    noise = np.random.default_rng(1).random((*image.shape[:2], 1)) - 0.5
+    return np.clip(np.round(255.0 * image + noise), 0, 255).astype(np.uint8)
+
+
+def haze_of(scene: Scene) -> tuple[float, float]:
+    """How far from an eye haze begins, and where it hides everything [m]: behind what any camera looks at."""
+    half = half_width(scene)
+    seen = [2.1 * scene.radius, *(4.5 * actor.size for actor in scene.actors)]
+    seen += [1.5 * hypot(*np.subtract(one.place[:3], scene.centre)) for one in scene.cameras if one.node is None]
+    near = max(HAZE[0] * half, *seen)
+    return near, max(HAZE[1] * half, near + HAZE[2] * max(half, scene.radius))
+
+
+def top_of(shape: Shape) -> np.ndarray | None:
+    """Points of a surface that might be ground, in the shape's axes."""
+    if shape.casts_shadow:
+        return None
+    if shape.kind == "box":
+        x, y, z = (0.5 * length for length in shape.size)
+        return np.array([(-x, -y, z), (x, -y, z), (x, y, z), (-x, y, z)])
+    return None if shape.mesh is None else np.asarray(shape.mesh.vertices, dtype=float)
+
+
+def level_ground(shape: Shape, scene: Scene) -> float | None:
+    """Half the width of a level plate that reaches far beyond what is worth seeing; None of anything else. Terrain ends
+    where it ends: a robot may come to its edge."""
+    points = top_of(shape)
+    if points is None:
+        return None
+    wide, deep, high = np.ptp(points, axis=0)
+    half = 0.5 * float(min(wide, deep))
+    return half if high < 1e-4 * half and half > 1.5 * scene.radius else None
+
+
+def half_width(scene: Scene) -> float:
+    """Of the ground: of level plates, else of whatever stands still [m]."""
+    still = [shape for node in scene.nodes if node.motion is None and node.parent is None for shape in node.shapes]
+    if level := [half for shape in still if (half := level_ground(shape, scene)) is not None]:
+        return max(level)
+    meshes = [np.asarray(shape.mesh.vertices, dtype=float) for shape in still if shape.mesh is not None]
+    return max((0.5 * float(np.ptp(points, axis=0)[:2].min()) for points in meshes), default=0.0)
+
+
+def widened(node: Node, scene: Scene) -> Node:
+    """The same node with its level ground drawn wider, with tiles of the same size."""
+    if node.motion is not None or node.parent is not None:
+        return node
+    return replace(node, shapes=tuple(wider(shape) if level_ground(shape, scene) else shape for shape in node.shapes))
+
+
+def wider(shape: Shape) -> Shape:
+    """In many pieces, since MuJoCo's haze is reckoned at corners only."""
+    points = top_of(shape)
+    assert points is not None
+    mesh = shape.mesh or TriangleMesh(points, np.empty((0, 3), dtype=int))
+    low, high = points.min(axis=0), points.max(axis=0)
+    lines = np.linspace(-0.5 * BEYOND, 0.5 * BEYOND, PIECES + 1)
+    x, y = np.meshgrid(0.5 * (low + high)[0] + lines * (high - low)[0], 0.5 * (low + high)[1] + lines * (high - low)[1])
+    vertices = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, low[2])])
+    first = (np.arange(PIECES)[:, None] * (PIECES + 1) + np.arange(PIECES)[None, :]).ravel()
+    corners = [first, first + 1, first + PIECES + 2, first + PIECES + 1]
+    faces = np.concatenate([np.column_stack([corners[k] for k in one]) for one in ((0, 1, 2), (0, 2, 3))])
+    uv = None
+    if mesh.uv is not None:
+        flat = np.column_stack([points[:, :2], np.ones(len(points))])
+        uv = np.column_stack([vertices[:, :2], np.ones(len(vertices))]) @ np.linalg.lstsq(flat, mesh.uv)[0]
+    return replace(shape, kind="mesh", mesh=replace(mesh, vertices=vertices, faces=faces, uv=uv))
 
 
 def add_material(spec: mujoco.MjSpec, name: str, material: Material) -> None:

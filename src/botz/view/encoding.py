@@ -71,7 +71,8 @@ def gif(path: Path, size: tuple[int, int], fps: float) -> Iterator[Encode]:
         if pictures:
             pictures.append(image.quantize(palette=pictures[0], dither=Image.Dither.FLOYDSTEINBERG))
         else:
-            pictures.append(image.quantize(256, method=Image.Quantize.MEDIANCUT))
+            # By the range of colours and not by how common they are: a robot is small, and ground and sky are not.
+            pictures.append(image.quantize(256, method=Image.Quantize.MAXCOVERAGE))
 
     yield encode
     if pictures:

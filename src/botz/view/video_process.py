@@ -107,7 +107,8 @@ def draw(orders: dict[str, Any], made_renderer: Any, tell: Any) -> None:
         drawn = renderer.scene
         drawn.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = True
         drawn.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
-        drawn.flags[mujoco.mjtRndFlag.mjRND_HAZE] = False
+        drawn.flags[mujoco.mjtRndFlag.mjRND_HAZE] = False  # which MuJoCo has for endless planes only
+        drawn.flags[mujoco.mjtRndFlag.mjRND_FOG] = True
         for index, time in enumerate(times):
             poses = node_poses(scene, samples.at(time))
             view = fixed or path.view(time, poses)
@@ -117,6 +118,7 @@ def draw(orders: dict[str, Any], made_renderer: Any, tell: Any) -> None:
             renderer.update_scene(offscreen.data)
             offscreen.let_ground_cast_none(drawn)
             far = 40.0 * scene.radius + float(np.linalg.norm(view.eye - np.array(scene.centre)))
+            far = max(far, offscreen.sight)
             set_camera(drawn, view.eye, view.target, view.up, view.vertical_view, far)
             encode(renderer.render())
             tell({"event": "progress", "frame": index + 1})

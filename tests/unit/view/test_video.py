@@ -12,6 +12,7 @@ from botz import read
 from botz.errors import BotzError, InputError
 from botz.run import run_scenario
 from botz.scenario.load import load_data
+from botz.scene.scene_spec import haze_of, level_ground, widened
 from botz.scene.scenes import scene_of
 from botz.scene.world_scene import node_poses
 from botz.view import video
@@ -72,6 +73,34 @@ def test_a_picture_shows_the_moment_asked_for(rec, tmp_path):
         pictures.append(np.asarray(Image.open(path), dtype=float))
     assert np.array_equal(pictures[1], pictures[2])
     assert not np.array_equal(pictures[0], pictures[1])
+
+
+def test_the_ground_ends_in_haze_rather_than_at_an_edge(rec, tmp_path):
+    from PIL import Image
+
+    has_graphics(rec, tmp_path)
+    path = render_video(rec.path, tmp_path / "one.png", camera="chase", size=(320, 180), start=0.5)
+    column = np.asarray(Image.open(path).convert("RGB"), dtype=float)[:, 3]
+    steps = np.abs(np.diff(column, axis=0)).max(axis=1)
+    horizon = int(np.argmax(np.abs(column - column[0]).max(axis=1) > 12.0))
+    assert 0 < horizon < 120, "sky above, ground below"
+    assert steps[: horizon + 2].max() < 12.0
+
+
+def test_ground_is_drawn_wider_than_haze_lets_see_with_tiles_of_the_same_size(rec):
+    scene = scene_of(load_data(rec.scenario, "filmed").spec)
+    (ground,) = (node for node in scene.nodes if node.name == "ground")
+    (plate,), (drawn,) = ground.shapes, widened(ground, scene).shapes
+    half = level_ground(plate, scene)
+    near, far = haze_of(scene)
+    assert half is not None
+    assert near > 2.0 * scene.radius
+    assert np.abs(drawn.mesh.vertices[:, :2]).max() > far + half
+    scale = [np.ptp(one.mesh.uv, axis=0) / np.ptp(one.mesh.vertices, axis=0)[:2] for one in (plate, drawn)]
+    assert np.allclose(*scale)
+    middle = len(drawn.mesh.uv) // 2
+    assert np.allclose(drawn.mesh.vertices[middle], 0.0)
+    assert np.allclose(drawn.mesh.uv[middle], 0.0)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,8 @@ def start_view(spec: KinematicsScenario) -> tuple[tuple[float, float, float], fl
                 points += [(x, y) for x, y in controller.points]
             case TrajectoryController() if controller.curve is not None:
                 (x, y), reach = controller.center, controller.size
-                points += [(x - reach, y - reach), (x + reach, y + reach)]
+                high = 0.5 * reach if controller.curve == "eight" else reach
+                points += [(x - reach, y - high), (x + reach, y + high)]
             case ConstantController() | TableController() | TrajectoryController():
                 length, width = spec.world.size
                 points += [(-0.5 * length, -0.5 * width), (0.5 * length, 0.5 * width)]

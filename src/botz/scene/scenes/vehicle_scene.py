@@ -38,6 +38,8 @@ from botz.scene.world_scene import (
 
 LENGTHS_SEEN = 4.0
 """Radius of the view at the start, in lengths of a vehicle."""
+LENGTHS_BESIDE = 2.4
+"""Of that, what is seen beside the outermost of several vehicles."""
 
 
 def build(spec: VehicleScenario, seen: Sequence[tuple[float, float]] = ()) -> Scene:
@@ -96,7 +98,8 @@ def start_view(spec: VehicleScenario, grid: HeightGrid) -> tuple[tuple[float, fl
     places = np.array([robot.position[:2] for robot in spec.robots.values()])
     x, y = 0.5 * (places.min(axis=0) + places.max(axis=0))
     apart = 0.5 * float(np.ptp(places, axis=0).max())
-    radius = LENGTHS_SEEN * max(length_of(robot) for robot in spec.robots.values()) + apart
+    length = max(length_of(robot) for robot in spec.robots.values())
+    radius = max(LENGTHS_SEEN * length, LENGTHS_BESIDE * length + apart)
     return (float(x), float(y), float(grid.height(x, y))), radius
 
 
