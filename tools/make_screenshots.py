@@ -25,12 +25,12 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from scipy.spatial import cKDTree
 
-from botz.bench.lab import BROWSER_FLAGS, browser_path
+from botz.bench.lab import BROWSER_FLAGS, FLAT_PAGES, browser_path
 from botz.scenario import library
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures" / "lab"
-FLAGS = [*BROWSER_FLAGS, "--force-color-profile=srgb", "--hide-scrollbars"]
+FLAGS = [*BROWSER_FLAGS, FLAT_PAGES, "--force-color-profile=srgb", "--hide-scrollbars"]
 LAPTOP = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
 PATIENCE = 300.0

@@ -11,7 +11,7 @@ import yaml
 from browser_rig import BrowserLab, LabPage
 from common import BASE, merged
 
-from botz.bench.lab import BROWSER_FLAGS, browser_path
+from botz.bench.lab import BROWSER_FLAGS, FLAT_PAGES, browser_path
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -63,7 +63,7 @@ def browser() -> Iterator[Browser]:
     if path is None:
         missing("no Chromium is installed (on Debian: apt install chromium)")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=[*BROWSER_FLAGS, FLAT_PAGES])
         yield browser
         browser.close()
 

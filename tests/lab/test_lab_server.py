@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -316,6 +317,11 @@ def test_so_many_runs_at_once_and_no_more(driven: tuple[Page, str], monkeypatch:
     monkeypatch.setattr("botz.view.lab.runs.MOST_RUNS", 1)
     page.say(t="start", scenario=SCENARIO)
     assert "1 runs are going on" in page.error()
+
+
+def test_frames_do_not_wait_for_acknowledgements(driven: tuple[Page, str], lab: RunningLab):
+    sockets = [one.transport.get_extra_info("socket") for one in lab.server._server.server_state.connections]
+    assert sockets and all(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets)
 
 
 def test_unknown_channels_are_named(driven: tuple[Page, str]):
