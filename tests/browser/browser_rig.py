@@ -17,6 +17,7 @@ from common import PATIENCE, BotzProcess
 from PIL import Image
 
 import botz
+from botz.bench.lab import FEW_PICTURES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Page
@@ -25,13 +26,6 @@ SMALL = (320, 200)
 
 NO_SHADOWS = """localStorage.setItem("botz.layers", JSON.stringify(["grid", "trail"]));"""
 """Half of what software needs for a picture goes into shadows; tests that do not look at it do without."""
-
-FEW_PICTURES = """
-const draw = window.requestAnimationFrame.bind(window);
-window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), 800);
-window.cancelAnimationFrame = (number) => clearTimeout(number);
-"""
-"""Software that draws as often as it can takes the cores from what is tested; hands and messages do not wait for it."""
 
 PAD = """
 const pad = {
