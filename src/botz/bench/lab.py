@@ -54,7 +54,8 @@ const draw = window.requestAnimationFrame.bind(window);
 window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), 800);
 window.cancelAnimationFrame = (number) => clearTimeout(number);
 """
-"""Software that draws as often as it can takes the cores from what is measured; hands and messages do not wait for it."""
+"""Software that draws as often as it can takes the cores from what is measured; hands and messages wait for none of
+it."""
 VIEWER_PROGRAM = """
 import asyncio, sys
 import msgpack
