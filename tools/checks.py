@@ -56,8 +56,9 @@ LANES: tuple[tuple[Check, ...], ...] = (
 )
 LONG = ("browser", "verification", "docs", "lab", "sim", "links")
 """Tests that take longest come first: the many short ones then fill the end evenly."""
-PROCESSES = str(max(4, os.cpu_count() or 1))
-"""More than small machines have cores, for many tests wait for another process, or for time to pass."""
+PROCESSES = str(max(3, os.cpu_count() or 1))
+"""One more than small machines have cores, for many tests wait for another process, or for time to pass; with two more,
+those that need their own time get in each other's way."""
 LAST = Check(
     "pytest",
     (

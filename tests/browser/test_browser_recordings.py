@@ -47,6 +47,8 @@ def test_the_time_line_shows_any_moment_and_a_run_starts_again_from_it(open_page
     step = round(moment * 1e9 / first.step_ns)
     there = first[POSE][step]
     assert first.steps(POSE)[step] == step
+    arrived = "([name, x]) => Math.abs((botzLab.value(name)?.[0] ?? Infinity) - x) < 2e-3"
+    page.until(arrived, "the picture of that moment", [POSE, float(there[0])])
     np.testing.assert_allclose(page.value(POSE), there, atol=2e-3)
 
     # Playing goes on from there, faster where it is asked for.
