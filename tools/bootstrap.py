@@ -146,8 +146,7 @@ class Environment:
                 script.write_bytes(with_shebang(content, os.fsencode(self.python)))
 
     def pip_install(self, *arguments: str) -> None:
-        # Without bytecode: Python makes it of what is imported, which is little of what is installed.
-        command = [str(self.python), "-m", "pip", "--disable-pip-version-check", "install", "--no-compile"]
+        command = [str(self.python), "-m", "pip", "--disable-pip-version-check", "install"]
         if (self.root / "constraints.txt").exists():
             command += ["-c", "constraints.txt"]
         process = subprocess.Popen(

@@ -185,10 +185,14 @@ class LabPage:
 
     # --- pictures --------------------------------------------------------------------------------------------
 
-    def picture(self) -> np.ndarray:
-        """What the 3D view shows, as rows of RGB, once it has drawn what it was given last."""
+    def drawn(self) -> None:
+        """Once the 3D view shows what it was given last."""
         drawn = self.js("botzLab.world.stats().drawn")
         self.until(f"botzLab.world.stats().drawn >= {drawn + 2}", "two more pictures")
+
+    def picture(self) -> np.ndarray:
+        """What the 3D view shows, as rows of RGB, once it has drawn what it was given last."""
+        self.drawn()
         data = self.js(
             """async () => {
               const bytes = new Uint8Array(await (await botzLab.world.screenshot()).arrayBuffer());

@@ -43,18 +43,25 @@ def poses(page: LabPage) -> dict[str, np.ndarray]:
 def moves(page: LabPage) -> bool:
     """Whether anything does, while the run goes on or in its recording."""
     deadline = time.monotonic() + PATIENCE
-    first: dict[str, np.ndarray] = {}
+    first = poses(page)
     while time.monotonic() < deadline:
         if page.js("botzLab.state.mode") == "replay":
-            page.js("botzLab.lab.replay.playback.seek(0)")
-            first = first or poses(page)
-            page.js("botzLab.lab.replay.playback.seek(botzLab.state.details.duration)")
-        now = poses(page)
-        first = first or now
-        if any(np.abs(values - first[name]).max() > 1e-3 for name, values in now.items() if name in first):
+            break
+        if differ(first, poses(page)):
             return True
         page.page.wait_for_timeout(50)
-    return False
+    return any(differ(at(page, 0.0), at(page, share)) for share in (0.3, 0.6, 1.0))
+
+
+def at(page: LabPage, share: float) -> dict[str, np.ndarray]:
+    """All that moves at a share of the recording, once it is shown."""
+    page.js("(share) => botzLab.lab.replay.playback.seek(share * botzLab.state.details.duration)", share)
+    page.drawn()
+    return poses(page)
+
+
+def differ(first: dict[str, np.ndarray], now: dict[str, np.ndarray]) -> bool:
+    return any(np.abs(values - first[name]).max() > 1e-3 for name, values in now.items() if name in first)
 
 
 @pytest.mark.parametrize("name", library.names("scenario"))
