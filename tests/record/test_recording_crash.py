@@ -406,3 +406,69 @@ def test_a_tail_of_zeros_is_told(world, tmp_path):
 
 def summary_of(data: bytes) -> int:
     return int.from_bytes(data[-28:-20], "little")
+
+
+class Clock:
+    """Wall time that a test moves."""
+
+    def __init__(self, monkeypatch):
+        self.now = 100.0
+        monkeypatch.setattr("botz.record.writer.time.monotonic", lambda: self.now)
+
+
+@pytest.mark.parametrize(("options", "synced"), [({}, [4, 8, 12]), ({"sync_seconds": None}, [])])
+def test_flushed_every_fifth_of_a_second_and_synced_every_second(world, tmp_path, monkeypatch, options, synced):
+    clock = Clock(monkeypatch)
+    syncs: list[int] = []
+    monkeypatch.setattr("botz.record.mcap_file.os.fsync", lambda number: syncs.append(turn))
+    path = tmp_path / "r.mcap"
+    writer = world.writer(path, **options)
+    rows = world.rows(30)
+    for turn in range(1, 13):
+        clock.now = 100.0 + 0.25 * turn
+        writer.write_rows(0, np.array([2 * turn]), rows[:1])
+        assert read(path).steps()[-1] == 2 * turn
+        writer.write_rows(0, np.array([2 * turn + 1]), rows[:1])  # not yet due
+        assert read(path).steps()[-1] == 2 * turn
+    assert syncs == synced
+    turn = 99
+    writer.close({})
+    assert syncs == [*synced, 99] if synced else not syncs
+
+
+def test_duration_of_a_cut_recording_is_that_of_its_last_state(world, tmp_path):
+    path = tmp_path / "r.mcap"
+    writer = world.writer(path)
+    writer.write_rows(0, np.arange(10), world.rows(10))
+    writer.write_snapshot(500, b"later")
+    writer.write_command(600, "vivi", np.zeros(3), "x")
+    writer.write_log(700, "info", "later still")
+    writer.flush()
+    cut = read(path)
+    assert cut.duration == 9 * world.header.step_ns / 1e9
+    assert "read up to t = 0.018 s" in cut.problem
+    writer.close({})
+    assert read(path).duration == 700 * world.header.step_ns / 1e9
+
+
+def test_a_disk_that_cannot_be_synced_is_told(world, tmp_path, monkeypatch):
+    def broken(number):
+        raise OSError(5, "Input/output error")
+
+    writer = world.writer(tmp_path / "r.mcap")
+    writer.write_rows(0, np.arange(10), world.rows(10))
+    monkeypatch.setattr("botz.record.mcap_file.os.fsync", broken)
+    with pytest.raises(RecordingError, match="Input/output error"):
+        writer.close({})
+
+
+def test_a_run_with_few_rows_is_flushed_between_them(tmp_path, monkeypatch):
+    from botz.record.writer import RecordingWriter
+    from botz.run import simulate
+
+    looks: list[int] = []
+    monkeypatch.setattr(RecordingWriter, "flush_if_due", lambda self: looks.append(0))
+    turns: list[int] = []
+    settings = {"record.rate": 1.0, "record.snapshots": 0, "time.duration": 3.0, "record.sync": False}
+    simulate("differential-circle", overrides=settings, out=tmp_path, progress=lambda step, until: turns.append(step))
+    assert len(looks) >= len(turns) > 5

@@ -7,6 +7,7 @@ survives the death of the process. A write that fails is undone back to the last
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import struct
 import zlib
@@ -40,6 +41,8 @@ CHUNK_BYTES = 1 << 20
 LARGEST_CHUNK = 1 << 30
 """No chunk of a recording is larger; readers refuse one that says so."""
 COMPRESSION = "zstd"
+NOT_SYNCED = (errno.EINVAL, errno.ENOTSUP)
+"""Errors of a file system that has nothing to sync, such as a pipe's."""
 
 
 class McapFile:
@@ -179,7 +182,15 @@ class McapFile:
 
     # --- the end --------------------------------------------------------------------------------------
 
-    def finish(self) -> None:
+    def sync(self) -> None:
+        """What has gone to the operating system goes on to the disk, so that it survives a power failure."""
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            if error.errno not in NOT_SYNCED:
+                self._fail(error)
+
+    def finish(self, *, sync: bool = True) -> None:
         """Write the summary section and close the file."""
         self.close_chunk()
         self._write(_encoded(DataEnd(self._crc)))
@@ -196,10 +207,8 @@ class McapFile:
         # The CRC covers the summary and the footer up to the CRC itself.
         crc = zlib.crc32(struct.pack("<BQQQ", Opcode.FOOTER, 20, start, offsets_start), zlib.crc32(summary))
         self._write(summary + _encoded(Footer(start, offsets_start, crc)) + MAGIC)
-        try:
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            self._fail(error)
+        if sync:
+            self.sync()
         self.abandon()
 
     def abandon(self) -> None:

@@ -125,7 +125,7 @@ class Recording:
 
     @property
     def duration(self) -> float:
-        """Simulated time of the last thing recorded [s]."""
+        """Simulated time of the last thing recorded [s]; of a recording that is cut short, of its last state."""
         self._load()
         return max(0, self._last_step) * self.step_ns / 1e9
 
@@ -153,10 +153,15 @@ class Recording:
 
     @cached_property
     def _last_step(self) -> int:
-        self._load()
-        steps = [int(topic.steps.max()) for topic in self._topics.values() if len(topic.steps)]
-        logs = [step for step, _, _ in self.logs()]
-        return max(steps + logs, default=-1)
+        cut = bool(self._loaded)
+        last = {"stream": -1}
+        for topic in self._topics.values():
+            if len(topic.steps):
+                last[topic.role] = max(last.get(topic.role, -1), int(topic.steps.max()))
+        if cut and last["stream"] >= 0:
+            # Commands and complete states are written before the states of the same time.
+            return last["stream"]
+        return max([*last.values(), *(step for step, _, _ in self.logs())])
 
     def _topic(self, name: str | None) -> OwnTopic:
         self._load()

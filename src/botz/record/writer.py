@@ -52,13 +52,17 @@ class RecordingWriter:
         streams: Sequence[StreamSpec],
         views: Sequence[RosView] = (),
         *,
-        flush_seconds: float = 1.0,
+        flush_seconds: float = 0.2,
+        sync_seconds: float | None = 1.0,
     ):
+        """`flush_seconds` and `sync_seconds` are wall time; `sync_seconds` of None leaves it to the system when data
+        reaches the disk."""
         self.path = Path(path)
         self._step_ns = header.step_ns
         self._width = channels.width
         self._flush_seconds = flush_seconds
-        self._flushed = time.monotonic()
+        self._sync_seconds = sync_seconds
+        self._flushed = self._synced = time.monotonic()
         self._closed = False
         self._sequences: dict[int, int] = {}
         self._topic_names = [SNAPSHOT_TOPIC, CLOCK_TOPIC, LOG_TOPIC, TF_TOPIC]
@@ -225,14 +229,18 @@ class RecordingWriter:
     # --- getting it to the disk -----------------------------------------------------------------------
 
     def flush_if_due(self) -> None:
-        """Flush when the last flush is `flush_seconds` ago. Call it when nothing is written for a while."""
+        """Flush when the last flush is `flush_seconds` of wall time ago. Call it also when nothing is written."""
         if time.monotonic() - self._flushed >= self._flush_seconds:
             self.flush()
 
     def flush(self) -> None:
-        """Everything given so far is readable even if the process is killed now."""
+        """Everything given so far is readable even if the process is killed now; after a sync, once every
+        `sync_seconds`, even if the power fails."""
         self._flushed = time.monotonic()
         self._file.close_chunk()
+        if self._sync_seconds is not None and self._flushed - self._synced >= self._sync_seconds:
+            self._synced = self._flushed
+            self._file.sync()
 
     def close(self, summary: Mapping[str, str]) -> None:
         """Write the summary and the end of the file. After a write error it only closes the file."""
@@ -242,7 +250,7 @@ class RecordingWriter:
         try:
             if not self._file.failure:
                 self._file.add_metadata(SUMMARY_RECORD, summary)
-                self._file.finish()
+                self._file.finish(sync=self._sync_seconds is not None)
         finally:
             self._file.abandon()
 

@@ -134,16 +134,19 @@ def run_here(
     began = time.perf_counter()
     try:
         with stop_on_signals() as stopped:
-            hooks = LoopHooks(should_stop=stopped.is_set)
-            if progress is not None:
-                hooks.progress = lambda step: progress(step, until)
+
+            def turn(step: int) -> None:
+                writer.flush_if_due()  # where rows are few, nothing else would
+                if progress is not None:
+                    progress(step, until)
+
             finished = run_loop(
                 simulation,
                 until=until,
                 strides=[stream.every for stream in streams],
                 sink=writer,
                 snapshot_every=snapshot_stride(spec),
-                hooks=hooks,
+                hooks=LoopHooks(should_stop=stopped.is_set, progress=turn),
             )
         outcome.status = "finished" if finished else "interrupted"
     except BotzError as error:

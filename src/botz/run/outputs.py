@@ -29,6 +29,8 @@ RECORDING = "recording.mcap"
 LINKS = "links.json"
 TOLD_OF_LINKS = ("received", "ignored", "clients")
 """Counters of the links that are in a run's summary; all of them are in its links.json."""
+SYNC_SECONDS = 1.0
+"""Wall time between two moments at which the recording is forced to the disk [s]."""
 logger = logging.getLogger("botz")
 Progress = Callable[[int, int], None]
 """Called now and then with the step reached and the last one."""
@@ -100,8 +102,16 @@ def open_run(
     """The folder of a run and its recording, begun. Mistakes in what is to be recorded show before that."""
     streams = streams_of(scenario.spec, engine.channels)
     outcome = Outcome(new_folder(out, scenario.name), "failed", first_step=first_step)
-    header = header_of(scenario)
-    recorder = Recorder(outcome.path, header, engine.channels, engine.inputs_table, streams, engine.views)
+    spec: Any = scenario.spec
+    recorder = Recorder(
+        outcome.path,
+        header_of(scenario),
+        engine.channels,
+        engine.inputs_table,
+        streams,
+        engine.views,
+        sync_seconds=SYNC_SECONDS if spec.record.sync else None,
+    )
     return outcome, recorder, streams
 
 

@@ -162,6 +162,9 @@ class RecordSettings(StreamSettings):
     """Further streams by name, as a few channels at a high rate."""
     snapshots: StepPeriod = Field(default=1.0, ge=0, le=LONGEST)
     """Time between two recorded complete states [s]; 0 for none but the first."""
+    sync: bool = True
+    """Force the recording to the disk once per second of wall time and at the end, so that it survives a power
+    failure; `false` leaves that to the system."""
 
     @model_validator(mode="after")
     def _stream_names(self) -> RecordSettings:
