@@ -2,7 +2,7 @@
 
 Numba notices an edit in the file of a kernel, but not in the files that the kernel calls into. So the cache folder's
 name is a hash of all sources that kernels are made of: another source, another folder, never a stale kernel. The folder
-belongs to the user alone (mode 0700), since what lies in it is loaded as code. Nothing here imports Numba.
+is the user's alone, since what lies in it is loaded as code. Nothing here imports Numba.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ from __future__ import annotations
 import atexit
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+
+from botz.private_folder import private_folder, starts_with, user_mark
 
 ROOMS_WITHOUT_KERNELS = {"scenario", "scene", "control", "record", "run", "view", "links", "cli", "verify", "bench"}
 """Edits in these do not touch compiled code; a test checks that no kernel lives there."""
@@ -21,6 +24,9 @@ ROOM_NEEDED = 4 << 20
 """Bytes that a new cache must have room for: Numba does not forgive a disk that fills up while it saves."""
 KEEP = 4
 """How many older folders stay: enough for a few checkouts and branches."""
+NAME = re.compile("[0-9a-f]{16}")
+MARK, MARK_TEXT = ".botz-kernels", b"compiled kernels of Botz"
+"""The file that marks a folder of kernels as one of ours, and how it begins: nothing else is ever removed."""
 
 
 def source_hash(extra_files: list[Path] | None = None) -> str:
@@ -34,60 +40,58 @@ def source_hash(extra_files: list[Path] | None = None) -> str:
     return digest.hexdigest()[:16]
 
 
-def base_folder() -> Path:
-    """`$BOTZ_CACHE_DIR`, or the user's cache folder of this system."""
+def cache_folder(kind: str) -> Path:
+    """Where this user's `kind` of kept things lies: in a subfolder of our own of `$BOTZ_CACHE_DIR`, or in the user's
+    cache folder of this system."""
     chosen = os.environ.get("BOTZ_CACHE_DIR")
     if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "botz" / "kernels"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "botz" / "kernels"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "botz" / "kernels"
-
-
-def owned_folder(folder: Path) -> bool:
-    """Make `folder` for this user alone and say whether it can be trusted and written."""
+        return Path(chosen).absolute() / f"botz-{kind}"
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if hasattr(os, "getuid"):
-            status = folder.stat()
-            if status.st_uid != os.getuid():
-                return False
-            if status.st_mode & 0o077:
-                folder.chmod(0o700)
-        probe = folder / f".probe-{os.getpid()}"
-        try:
-            probe.write_bytes(bytes(ROOM_NEEDED) if not any(folder.glob("*.ready")) else b"")
-        finally:
-            probe.unlink(missing_ok=True)
-    except (OSError, RuntimeError):
-        return False
-    return True
-
-
-def prepare() -> tuple[Path | None, bool]:
-    """Point Numba at this source's cache folder, before Numba is imported. Returns the folder, and whether it lasts:
-    where no lasting place can be written, kernels are compiled anew in every run, with one notice."""
-    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
-        return None, True
-    try:
-        base = base_folder()
+        if sys.platform == "win32":
+            place = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+        elif sys.platform == "darwin":
+            place = Path.home() / "Library" / "Caches"
+        else:
+            place = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
     except RuntimeError:  # no home folder
-        base = Path(tempfile.gettempdir()) / f"botz-{os.getuid() if hasattr(os, 'getuid') else 'user'}" / "kernels"
-    folder = base / source_hash()
-    if owned_folder(base) and owned_folder(folder):
-        point_numba_at(folder)
-        return folder, True
-    # Numba refuses to define a cached function when it finds no place at all, so it gets one for this process and those
-    # that it starts.
-    passing = Path(tempfile.mkdtemp(prefix="botz-kernels-"))
-    atexit.register(shutil.rmtree, passing, ignore_errors=True)
-    os.environ["BOTZ_CACHE_DIR"] = str(passing)
-    folder = passing / folder.name
-    folder.mkdir(mode=0o700)
+        return Path(tempfile.gettempdir()) / f"botz-{user_mark()}-{kind}"
+    return place / "botz" / kind
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder of one source and the one it lies in, mark it as ours, and see that it can be written."""
+    private_folder(folder.parent)
+    private_folder(folder)
+    mark = folder / MARK
+    if not starts_with(mark, MARK_TEXT):
+        mark.write_bytes(MARK_TEXT)
+    probe = folder / f".probe-{os.getpid()}"
+    try:
+        probe.write_bytes(bytes(ROOM_NEEDED) if not any(folder.glob("*.ready")) else b"")
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def prepare() -> tuple[Path | None, str]:
+    """Point Numba at this source's cache folder, before Numba is imported. Returns the folder, and why it does not
+    last, if so: where no lasting place can be written, kernels are compiled anew in every run, with one notice."""
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        return None, ""
+    folder = cache_folder("kernels") / source_hash()
+    try:
+        prepare_folder(folder)
+        passing = ""
+    except OSError as error:
+        # Numba refuses to define a cached function when it finds no place at all, so it gets one for this process and
+        # those that it starts.
+        passing = str(error)
+        place = tempfile.mkdtemp(prefix="botz-kernels-")
+        atexit.register(shutil.rmtree, place, ignore_errors=True)
+        os.environ["BOTZ_CACHE_DIR"] = place
+        folder = cache_folder("kernels") / folder.name
+        folder.mkdir(mode=0o700, parents=True)
     point_numba_at(folder)
-    return folder, False
+    return folder, passing
 
 
 def point_numba_at(folder: Path) -> None:
@@ -98,11 +102,16 @@ def point_numba_at(folder: Path) -> None:
         numba.config.CACHE_DIR = str(folder)
 
 
+def is_ours(folder: Path) -> bool:
+    """Whether a folder beside ours holds kernels of another source: by its name, and by the mark in it."""
+    return bool(NAME.fullmatch(folder.name)) and not folder.is_symlink() and starts_with(folder / MARK, MARK_TEXT)
+
+
 def forget_old(folder: Path) -> None:
     """Remove the folders of older sources."""
     try:
         others = sorted(
-            (path for path in folder.parent.iterdir() if path.is_dir() and path != folder),
+            (path for path in folder.parent.iterdir() if path != folder and is_ours(path)),
             key=lambda path: path.stat().st_mtime,
             reverse=True,
         )
@@ -112,7 +121,7 @@ def forget_old(folder: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-FOLDER, LASTING = prepare()
+FOLDER, PASSING = prepare()
 
 
 def announce(engine: str) -> None:
@@ -120,8 +129,8 @@ def announce(engine: str) -> None:
     if FOLDER is None or (FOLDER / f"{engine}.ready").exists():
         return
     text = f"botz: compiling the kernels of '{engine}', once (up to half a minute) …"
-    if not LASTING:
-        why = "no writable cache folder (set BOTZ_CACHE_DIR)"
+    if PASSING:
+        why = f"no cache folder can be used (set BOTZ_CACHE_DIR): {PASSING}"
         text = f"botz: compiling the kernels of '{engine}' for this run only: {why}"
     print(text, file=sys.stderr, flush=True)
 

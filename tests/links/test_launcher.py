@@ -328,6 +328,17 @@ def test_without_the_venv_module_it_names_the_package(tmp_path: Path):
     assert not (root / ".venv").exists()
 
 
+def test_a_folder_of_the_users_in_the_environments_place_is_left_alone(tmp_path: Path):
+    root = make_project(tmp_path / "project")
+    (root / ".venv").mkdir()
+    (root / ".venv" / "thesis.tex").write_text("two years of work\n")
+    for _ in range(2):
+        done = call(root)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "is no Python environment" in done.stderr and "Traceback" not in done.stderr
+    assert (root / ".venv" / "thesis.tex").exists()
+
+
 def test_a_python_that_was_asked_for_is_not_replaced_by_another(first):
     done = call(first[0], BOTZ_PYTHON="/no/such/python")
     assert (done.returncode, done.stdout) == (1, "")

@@ -24,3 +24,14 @@ def test_an_older_file_stays_when_writing_ends_early(tmp_path: Path, ending: typ
         raise ending
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
     assert (tmp_path / "a.csv").read_text() == "old"
+
+
+def test_the_name_of_the_unfinished_file_cannot_be_guessed(tmp_path):
+    """In a folder that others write to, a link of that name would send the output elsewhere."""
+    names = set()
+    for _ in range(2):
+        with whole_file(tmp_path / "a.csv") as unfinished:
+            names.add(unfinished.name)
+            unfinished.write_text("1")
+        assert unfinished.suffix == ".csv"
+    assert len(names) == 2

@@ -141,10 +141,39 @@ def test_a_segment_is_small_private_and_named_by_its_run(shared_memory_folder: P
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
-def test_a_folder_open_to_others_is_closed(shared_memory_folder: Path):
+def test_a_folder_open_to_others_is_refused_and_left_as_it_is(shared_memory_folder: Path):
     shared_memory_folder.chmod(0o777)
-    segment_of()
-    assert shared_memory_folder.stat().st_mode & 0o777 == 0o700
+    with pytest.raises(BotzError, match=r"other users may write into .* \(mode 0777\); set BOTZ_SHM_DIR"):
+        segment_of()
+    assert shared_memory_folder.stat().st_mode & 0o777 == 0o777
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and owners are POSIX's")
+def test_a_link_in_the_folders_place_is_refused_and_what_it_points_to_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    important = tmp_path / "important"
+    important.mkdir()
+    (important / "thesis.tex").write_text("two years of work", encoding="utf-8")
+    os.utime(important / "thesis.tex", (1e9, 1e9))
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / f"botz-{os.getuid()}").symlink_to(important)
+    monkeypatch.setenv("BOTZ_SHM_DIR", str(shared))
+    for use in (clean_up, running, segment_of):
+        with pytest.raises(BotzError, match="is a symbolic link; set BOTZ_SHM_DIR"):
+            use()
+    assert [path.name for path in important.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners are POSIX's")
+def test_a_folder_of_another_user_is_refused(monkeypatch: pytest.MonkeyPatch):
+    uid = os.getuid()
+    monkeypatch.setattr("botz.private_folder.user_mark", lambda: str(uid))
+    monkeypatch.setattr(shared_memory, "user_mark", lambda: str(uid))
+    monkeypatch.setattr(os, "getuid", lambda: uid + 1)
+    with pytest.raises(BotzError, match="belongs to another user; set BOTZ_SHM_DIR"):
+        running()
 
 
 def test_attaching_to_nothing_is_explained(shared_memory_folder: Path):
@@ -233,13 +262,47 @@ def test_segments_of_the_dead_are_removed_and_those_of_the_living_stay(shared_me
     with python(code) as one, python(code) as other:
         dead, alive = first_line(one), first_line(other)
         assert sorted(running()) == sorted([dead, alive])
-        (shared_memory_folder / f"{dead}.lock").touch()
-        (shared_memory_folder / f"{alive}.lock").touch()
+        (shared_memory_folder / f"{dead}.lock").write_bytes(shared_memory.owner_words())
+        (shared_memory_folder / f"{alive}.lock").write_bytes(shared_memory.owner_words())
         os.kill(one.pid, signal.SIGKILL)
         one.wait()
         assert running() == [alive]
         clean_up()
         assert sorted(path.name for path in shared_memory_folder.iterdir()) == [alive, f"{alive}.lock"]
+
+
+def test_only_files_of_ours_are_removed(shared_memory_folder: Path):
+    data = {"notes.txt": b"mine", "empty": b"", "0123456789abcdef": bytes(8192), "fedcba9876543210.lock": b""}
+    for name, content in data.items():
+        (shared_memory_folder / name).write_bytes(content)
+    (shared_memory_folder / "folder").mkdir()
+    kept = {*data, "folder"}
+    if os.name == "posix":
+        left = shared_memory_folder.parent / "left"  # begins as ours do, but lies elsewhere
+        left.write_bytes(shared_memory.OURS)
+        (shared_memory_folder / "link").symlink_to(left)
+        os.mkfifo(shared_memory_folder / "pipe")  # opening it would wait for ever
+        kept |= {"link", "pipe"}
+    for path in shared_memory_folder.iterdir():
+        os.utime(path, (1e9, 1e9), follow_symlinks=False)
+    assert running() == []
+    clean_up()
+    assert {path.name for path in shared_memory_folder.iterdir()} == kept
+
+
+def test_a_segment_left_half_made_is_removed(shared_memory_folder: Path):
+    code = """
+os.posix_fallocate = os.ftruncate = lambda *_: (print("half", flush=True), time.sleep(1000))
+Segment.create({}, width=1, robots=1, command_width=1)
+"""
+    with python(f"import os{code}") as maker:
+        assert first_line(maker) == "half"
+        clean_up()
+        assert len(list(shared_memory_folder.iterdir())) == 1, "it is being made"
+        maker.kill()
+        maker.wait()
+        clean_up()
+        assert list(shared_memory_folder.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells when a process started")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from botz.bench import kinematics, peers, results
+from botz.errors import InputError
 
 KEYS = {"metric", "value", "unit", "target", "met", "peer", "peer_value", "ratio"}
 
@@ -57,6 +58,17 @@ def test_a_peer_that_is_not_installed_is_skipped_with_its_reason(tmp_path: Path,
     monkeypatch.setenv("BOTZ_CACHE_DIR", str(tmp_path / "kernels"))
     value, reason = peers.measure("ir_sim_differential.py")
     assert value is None and reason == "not installed; botz bench --peers installs it"
+
+
+def test_peers_never_replace_a_folder_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("BOTZ_CACHE_DIR", str(tmp_path / "v"))
+    (tmp_path / "peers").mkdir()  # beside the chosen folder: none of ours
+    assert peers.folder() == tmp_path / "v" / "botz-peers"
+    peers.folder().mkdir(parents=True)
+    (peers.folder() / "data.csv").write_text("1,2,3", encoding="utf-8")
+    with pytest.raises(InputError, match="is not an environment for peers, and not empty"):
+        peers.install()
+    assert (peers.folder() / "data.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -65,14 +65,16 @@ def test_an_edited_equation_is_compiled_again(copied: Path, tmp_path: Path):
     # The second time it comes from the cache, and says nothing.
     again, notices = pose_by(copied, BOTZ_CACHE_DIR=str(cache))
     assert again == before and notices == ""
-    assert len(folders := list(cache.iterdir())) == 1 and any(folders[0].rglob("*.nbc"))
+    own = cache / "botz-kernels"
+    assert list(cache.iterdir()) == [own], "a subfolder of our own, nothing else"
+    assert len(folders := list(own.iterdir())) == 1 and any(folders[0].rglob("*.nbc"))
     if os.name == "posix":
-        assert [path.stat().st_mode & 0o777 for path in (cache, folders[0])] == [0o700, 0o700]
+        assert [path.stat().st_mode & 0o777 for path in (own, folders[0])] == [0o700, 0o700]
     double_the_arc(copied)
     after, notices = pose_by(copied, BOTZ_CACHE_DIR=str(cache))
     assert after == pytest.approx([0.1, 0.0, 0.0]), "a stale kernel"
     assert "compiling" in notices
-    assert len(list(cache.iterdir())) == 2
+    assert len(list(own.iterdir())) == 2
 
 
 def test_without_a_place_to_write_kernels_are_compiled_for_this_run_only(copied: Path, tmp_path: Path):
@@ -83,7 +85,7 @@ def test_without_a_place_to_write_kernels_are_compiled_for_this_run_only(copied:
         copied, BOTZ_CACHE_DIR=f"{place}/kernels", HOME=place, XDG_CACHE_HOME=place, NUMBA_CACHE_DIR=""
     )
     assert pose == pytest.approx([0.05, 0.0, 0.0])
-    assert notices.count("no writable cache folder") == 1
+    assert notices.count("no cache folder can be used") == 1
     assert list(copied.rglob("*.nb[ci]")) == [], "Numba's own folder beside the source is not a place that is safe"
 
 
@@ -126,26 +128,72 @@ def test_a_users_own_elements_are_part_of_the_name(tmp_path: Path):
     assert kernel_cache.source_hash([element]) != one
 
 
+def marked(folder: Path) -> Path:
+    """A folder of kernels as Botz makes it."""
+    kernel_cache.prepare_folder(folder)
+    (folder / "kernel.nbc").touch()
+    return folder
+
+
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
-def test_a_folder_must_be_the_users_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_must_be_the_users_alone_and_keeps_its_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = tmp_path / "open"
-    folder.mkdir(mode=0o777)
+    folder.mkdir()
     folder.chmod(0o777)
-    assert kernel_cache.owned_folder(folder)
-    assert folder.stat().st_mode & 0o777 == 0o700
+    with pytest.raises(OSError, match=r"other users may write into .*open \(mode 0777\)"):
+        kernel_cache.prepare_folder(folder / "0123456789abcdef")
+    assert folder.stat().st_mode & 0o777 == 0o777
+    folder.chmod(0o755)
+    kernel_cache.prepare_folder(folder / "0123456789abcdef")
+    assert folder.stat().st_mode & 0o777 == 0o755
+    (tmp_path / "link").symlink_to(folder)
+    with pytest.raises(OSError, match="is a symbolic link"):
+        kernel_cache.prepare_folder(tmp_path / "link" / "0123456789abcdef")
     monkeypatch.setattr(os, "getuid", lambda: 12345)
-    assert not kernel_cache.owned_folder(folder), "what lies in it is loaded as code"
+    with pytest.raises(OSError, match="belongs to another user"):  # what lies in it is loaded as code
+        kernel_cache.prepare_folder(folder / "0123456789abcdef")
 
 
 def test_old_kernels_are_forgotten(tmp_path: Path):
-    folders = [tmp_path / f"{number:016x}" for number in range(8)]
+    folders = [marked(tmp_path / f"{number:016x}") for number in range(8)]
     for age, folder in enumerate(folders):
-        folder.mkdir()
-        (folder / "kernel.nbc").touch()
         os.utime(folder, (1e9 - age, 1e9 - age))
     kernel_cache.forget_old(folders[-1])
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == sorted(folder.name for folder in [*folders[: kernel_cache.KEEP], folders[-1]])
+
+
+def test_nothing_but_marked_folders_of_kernels_is_ever_removed(tmp_path: Path):
+    ours = [marked(tmp_path / f"{number:016x}") for number in range(kernel_cache.KEEP + 1)]
+    theirs = [tmp_path / f"thesis{number}" for number in range(8)]
+    theirs += [tmp_path / f"{number:016x}" for number in range(0x100, 0x108)]  # the name without the mark
+    for folder in theirs:
+        folder.mkdir()
+        (folder / "chapter.txt").write_text("two years of work", encoding="utf-8")
+    theirs += [marked(tmp_path / "a-copy-for-a-friend")]  # the mark without the name
+    if os.name == "posix":
+        elsewhere = marked(tmp_path / "elsewhere" / f"{0x300:016x}")
+        theirs.append(tmp_path / f"{0x200:016x}")
+        theirs[-1].symlink_to(elsewhere)
+    for age, folder in enumerate([*ours, *theirs]):
+        os.utime(folder, (1e9 - age, 1e9 - age))
+    kernel_cache.forget_old(marked(tmp_path / f"{0x400:016x}"))
+    assert [folder for folder in theirs if not folder.exists()] == []
+    assert [folder.exists() for folder in ours] == [True] * kernel_cache.KEEP + [False]
+
+
+def test_the_users_own_folders_survive_a_run(copied: Path, tmp_path: Path):
+    chosen = tmp_path / "v"
+    for number in range(1, 9):
+        (chosen / f"p{number}").mkdir(parents=True)
+        (chosen / f"p{number}" / "data.csv").write_text("1,2,3", encoding="utf-8")
+    chosen.chmod(0o755)
+    for _ in range(2):
+        pose_by(copied, BOTZ_CACHE_DIR=str(chosen))
+    assert sorted(path.name for path in chosen.iterdir()) == ["botz-kernels", *(f"p{n}" for n in range(1, 9))]
+    assert all((chosen / f"p{number}" / "data.csv").exists() for number in range(1, 9))
+    if os.name == "posix":
+        assert chosen.stat().st_mode & 0o777 == 0o755
 
 
 def test_numba_that_came_first_is_told(tmp_path: Path):

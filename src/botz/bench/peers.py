@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from botz import kernel_cache
-from botz.errors import BotzError
+from botz.errors import BotzError, InputError
 
 Answer = TypeVar("Answer")
 
@@ -35,7 +35,7 @@ PATIENCE = 600
 
 
 def folder() -> Path:
-    return kernel_cache.base_folder().parent / "peers"
+    return kernel_cache.cache_folder("peers")
 
 
 def interpreter() -> Path:
@@ -45,6 +45,10 @@ def interpreter() -> Path:
 def install() -> None:
     """Make the environment and install every peer into it; what fails is told and left out."""
     if not interpreter().exists():
+        if folder().exists() and any(folder().iterdir()) and not (folder() / "pyvenv.cfg").exists():
+            raise InputError(
+                f"{folder()} is not an environment for peers, and not empty; move it, or set BOTZ_CACHE_DIR"
+            )
         print(f"botz: making an environment for peers in {folder()}", file=sys.stderr)
         venv.create(folder(), with_pip=True, clear=True)
     for name, package in PACKAGES.items():

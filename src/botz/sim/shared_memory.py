@@ -26,8 +26,13 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from botz.errors import BotzError, InputError
+from botz.private_folder import private_folder, starts_with, user_mark
 
-MAGIC = 0x315A544F42  # "BOTZ1"
+OURS = b"BOTZ"
+"""How every file of ours begins; no other file is ever removed."""
+MAGIC = int.from_bytes(OURS + b"1", "little")
+BEING_MADE = int.from_bytes(OURS + b"0", "little")
+"""The first word of a segment that is not laid out yet, and of locks."""
 PAGE = 4096
 SLOTS_PER_ROBOT = 4
 """How many processes may send commands to one robot at once."""
@@ -60,20 +65,17 @@ def fence():
 
 
 def segment_folder() -> Path:
-    """Folder of this user's segments: memory where the system has it."""
+    """Folder of this user's segments: memory where the system has it. In a folder that all users share, somebody else
+    may have put something under this name before: that is refused."""
     chosen = os.environ.get("BOTZ_SHM_DIR")
     if chosen:
         base = Path(chosen)
     else:
         base = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else Path(tempfile.gettempdir())
-    folder = base / f"botz-{os.getuid() if hasattr(os, 'getuid') else os.environ.get('USERNAME', 'user')}"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if hasattr(os, "getuid"):
-        if folder.stat().st_uid != os.getuid():
-            raise BotzError(f"{folder} belongs to another user; set BOTZ_SHM_DIR to a folder of your own")
-        if folder.stat().st_mode & 0o077:
-            folder.chmod(0o700)
-    return folder
+    try:
+        return private_folder(base / f"botz-{user_mark()}")
+    except OSError as error:
+        raise BotzError(f"no folder for shared memory: {error}; set BOTZ_SHM_DIR to a folder of your own") from error
 
 
 def process_birth(pid: int) -> int:
@@ -103,15 +105,21 @@ def process_birth(pid: int) -> int:
     return 0
 
 
+def owner_words() -> bytes:
+    """The first words of a file of ours: that it is one, and whose."""
+    return np.array([BEING_MADE, os.getpid(), process_birth(os.getpid())], dtype=np.int64).tobytes()
+
+
 class Segment:
     """One run's shared memory, created by the process that starts the run or opened by a reader."""
 
     def __init__(self, path: Path, size: int, *, create: bool):
         self.path = path
         flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (os.O_CREAT | os.O_EXCL if create else 0)
-        descriptor = os.open(path, flags, 0o600)
+        descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
             if create:
+                os.write(descriptor, owner_words())  # so that it can be removed when this process is killed here
                 if hasattr(os, "posix_fallocate"):
                     os.posix_fallocate(descriptor, 0, size)  # a full memory file system is an error here, not a crash
                 else:
@@ -145,8 +153,6 @@ class Segment:
         segment = cls(segment_folder() / run_id, int(offsets[-1]), create=True)
         segment._bytes[offsets[1] : offsets[1] + len(text)] = np.frombuffer(text, dtype=np.uint8)
         segment.words[W_DESCRIPTOR] = len(text)
-        segment.words[W_PID] = os.getpid()
-        segment.words[W_BIRTH] = process_birth(os.getpid())
         segment._lay_out()
         segment.words[W_MAGIC] = MAGIC
         return segment
@@ -226,7 +232,9 @@ class Segment:
         lock = self.path.with_suffix(".lock")
         for _ in range(200):
             try:
-                os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
+                descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+                os.write(descriptor, owner_words())
+                os.close(descriptor)
                 break
             except FileExistsError:
                 time.sleep(0.005)
@@ -330,23 +338,22 @@ def running() -> list[str]:
 
 
 def is_alive(path: Path) -> bool:
-    """Whether the process that owns a segment still runs."""
+    """Whether a file is a segment whose owner, a process, still runs."""
+    if not starts_with(path, OURS):
+        return False
     try:
         with path.open("rb") as file:
-            words = np.frombuffer(file.read(PAGE), dtype=np.uint8)
-            age = time.time() - os.fstat(file.fileno()).st_mtime
+            words = np.frombuffer(file.read(8 * 3), dtype=np.uint8)
     except OSError:
         return False
     words = words[: words.size // 8 * 8].view(np.int64)
-    if words.size < 16 or words[W_MAGIC] != MAGIC:
-        return age < 60  # being made right now, or none of ours
-    return process_birth(int(words[W_PID])) == int(words[W_BIRTH])
+    return words.size == 3 and process_birth(int(words[W_PID])) == int(words[W_BIRTH])
 
 
 def clean_up() -> None:
-    """Remove what runs ended by `kill -9` have left behind."""
+    """Remove what runs ended by `kill -9` have left behind: regular files that begin as ours do."""
     for path in segment_folder().iterdir():
-        if not is_alive(path.with_suffix("")):
+        if starts_with(path, OURS) and not is_alive(path.with_suffix("")):
             remove(path)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from botz.errors import InputError, Problem
+from botz.record.whole_file import whole_file
 
 FORMATS = (".mp4", ".webm", ".gif", ".png")
 CODECS = {
@@ -30,14 +31,9 @@ def open_encoder(path: Path, size: tuple[int, int], fps: float) -> Iterator[Enco
     """A function that takes one picture (rows, columns, 3) after the other. The file appears whole, or not at all."""
     check_format(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.stem}.unfinished{path.suffix}")
     kinds: dict[str, Any] = {".gif": gif, ".png": png}
-    try:
-        with kinds.get(path.suffix.lower(), film)(unfinished, size, fps) as encode:
-            yield encode
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(path) as unfinished, kinds.get(path.suffix.lower(), film)(unfinished, size, fps) as encode:
+        yield encode
 
 
 @contextmanager
