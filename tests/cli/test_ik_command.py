@@ -138,3 +138,16 @@ def test_mistakes_are_explained(botz: Botz, arguments: list[str], words: list[st
     assert answer.code == 2
     assert all(word in answer.err for word in words), answer.err
     assert "Traceback" not in answer.err
+
+
+def test_a_numeric_search_is_never_called_complete(botz: Botz, tmp_path: Path):
+    file = tmp_path / "slider.yaml"
+    file.write_text(SLIDER, encoding="utf-8")
+    pose = ["--pose", "0.3 0 0.2 0 0 0"]
+    answer = botz("ik", str(file), *pose)
+    assert answer.code == 0, answer.err
+    assert "the set may be incomplete" in answer.out
+    assert json.loads(botz("ik", str(file), *pose, "--json").out)["complete"] is False
+    closed = botz("ik", "titan4", "--pose", REACHED)
+    assert "incomplete" not in closed.out
+    assert json.loads(botz("ik", "titan4", "--pose", REACHED, "--json").out)["complete"] is True

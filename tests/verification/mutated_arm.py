@@ -18,6 +18,7 @@ TITAN = "botz.physics.titan4_ik"
 LINKS = "botz.physics.two_links"
 WRIST = "botz.physics.wrist_angles"
 WRIST_IK = "botz.physics.wrist_ik"
+PARALLEL = "botz.physics.parallel_ik"
 CHOICE = "botz.physics.ik_choice"
 KERNEL = "botz.engines.arm_kernel"
 SERVO = "botz.engines.arm_servo"
@@ -242,6 +243,16 @@ MUTATIONS = (
         "a wrist turned about its first axis", WRIST, "wrist_angles",
         "theta4 = atan2(my, mx) - atan2(vy, vx)", "theta4 = atan2(my, mx) + atan2(vy, vx)",
         ("wrists_that_meet",),
+    ),
+    Mutation(
+        "a fourth joint counted from the ground", PARALLEL, "elbows",
+        "turn - t2 - t3", "turn - t3",
+        ("three_parallel_axes",),
+    ),
+    Mutation(
+        "an offset between parallel axes on the wrong side", PARALLEL, "parallel_solutions",
+        "second * links[2].d", "links[2].d",
+        ("three_parallel_axes",),
     ),
     Mutation(
         "ranges that nobody keeps", CHOICE, "inside",

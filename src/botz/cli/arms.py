@@ -20,7 +20,8 @@ POSE = ("m", "m", "m", "rad", "rad", "rad")
 SOLVERS = {
     "titan4": "closed form, as for the Titan IV",
     "wrist": "closed form, by the wrist whose axes meet",
-    "numeric": "damped least squares from many starts",
+    "parallel": "closed form, by the three axes that are parallel",
+    "numeric": "damped least squares from many starts; the set may be incomplete",
 }
 LISTS = ("--pose", "--present", "--weights")
 UNITS = {"m", "cm", "mm", "rad", "deg", "°"}
@@ -65,7 +66,10 @@ def ik(
     set_: SetOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show all joint positions that bring an arm's tool to a pose, the best first; exit code 1 where there are none."""
+    """Show the joint positions that bring an arm's tool to a pose, the best first; exit code 1 where there are none.
+
+    All of them where a closed form fits the arm. Else a numeric search may miss some, and the output says so.
+    """
     from botz.engines.arm_records import transform
 
     arm = arm_of(robot, list(set_ or []))
@@ -154,6 +158,7 @@ def report(arm: SerialArm, robot: str, target: list[float], found: Solutions) ->
         "pose": target,
         "solver": arm.solver.kind,
         "status": found.status,
+        "complete": found.complete,
         "singular": list(found.singular),
         "joints": list(arm.names),
         "solutions": [
@@ -198,7 +203,7 @@ def print_solutions(arm: SerialArm, found: Solutions) -> None:
     number = "1 solution" if count == 1 else f"{count} solutions, the best first"
     print(f"{found.status}: {number} ({SOLVERS[arm.solver.kind]})")
     if found.singular:
-        free = any("shoulder" in word or "wrist" in word for word in found.singular)
+        free = any(word in ("shoulder singular", "wrist singular") for word in found.singular)
         rest = "; the free joint is set where the cost is least" if free else "; two solutions meet"
         print(f"singular: {', '.join(found.singular)}{rest}")
 

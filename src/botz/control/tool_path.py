@@ -179,7 +179,7 @@ def _tracked(arm: SerialArm, course: Course, s: np.ndarray, start: np.ndarray) -
     if arm.solver.kind == "numeric":
         # From each place the search begins at the one before.
         for k in range(1, len(s)):
-            found = arm.inverse(poses[k], present=q[k - 1], limits=False)
+            found = arm.inverse(poses[k], present=q[k - 1], limits=False, every=False)
             if not found:
                 raise _out_of_reach(arm, course, s[: k + 1], q[:k])
             candidates = _near(arm, found.joints, q[k - 1])
@@ -273,11 +273,11 @@ def _out_of_reach(arm: SerialArm, course: Course, s: np.ndarray, q: np.ndarray) 
     good, bad = float(s[-2]), float(s[-1])
     for _ in range(40):
         middle = 0.5 * (good + bad)
-        if arm.inverse(course.poses(np.array([middle]))[0], present=q[-1], limits=False):
+        if arm.inverse(course.poses(np.array([middle]))[0], present=q[-1], limits=False, every=False):
             good = middle
         else:
             bad = middle
-    status = arm.inverse(course.poses(np.array([bad]))[0], present=q[-1], limits=False).status
+    status = arm.inverse(course.poses(np.array([bad]))[0], present=q[-1], limits=False, every=False).status
     return InputError(Problem(f"{place(course, bad)} the path leaves the workspace: {status}", key="pose"))
 
 

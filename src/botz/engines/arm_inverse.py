@@ -12,6 +12,8 @@ from botz.engines import arm_inverse_calls as calls
 from botz.errors import InputError, Problem
 from botz.physics import ik_choice as choice
 from botz.physics.dh import SCRATCH
+from botz.physics.numeric_ik import MOST_NUMERIC
+from botz.physics.parallel_ik import fits as fits_parallel
 from botz.physics.titan4_ik import fits as fits_titan4
 from botz.physics.wrist_ik import fits as fits_wrist
 
@@ -29,8 +31,9 @@ SINGULAR = {
     choice.FREE_SHOULDER: "shoulder singular",
     choice.FREE_WRIST: "wrist singular",
     choice.STRAIGHT_ELBOW: "elbow straight",
+    choice.SHOULDER_EDGE: "joint 1 at the edge of its reach",
 }
-Kind = Literal["titan4", "wrist", "numeric"]
+Kind = Literal["titan4", "wrist", "parallel", "numeric"]
 
 
 def branch_name(code: int) -> str:
@@ -56,6 +59,8 @@ class Solutions:
     """solved, out of reach, outside the joints' ranges, or not found from any of the starts."""
     singular: tuple[str, ...]
     """Where the pose is singular: a free joint was set where the cost is least."""
+    complete: bool
+    """Whether these are all: a closed form finds all of them, a numeric search may miss some."""
 
     def __len__(self) -> int:
         return len(self.joints)
@@ -75,17 +80,17 @@ class SolutionsOfMany(Sequence[Solutions]):
     """What brings a tool to each of many poses; unused rows are 0."""
 
     joints: np.ndarray
-    """(N, 8, n)."""
+    """(N, 8, n); of the numeric solver with up to six joints (N, 16, n)."""
     counts: np.ndarray
     """(N)."""
     codes: np.ndarray
-    """Branches, (N, 8)."""
+    """Branches, (N, 8) or (N, 16)."""
     costs: np.ndarray
-    """(N, 8)."""
+    """As many."""
     status: np.ndarray
     """(N), numbers of physics/ik_choice.py with the flags of singular poses."""
-    named: bool
-    """Whether the branches mean anything."""
+    complete: bool
+    """Whether a closed form found them: these are all, and their branches have names."""
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -98,11 +103,12 @@ class SolutionsOfMany(Sequence[Solutions]):
         few = f"; {joints} joints reach only some attitudes" if kind == choice.NOT_CONVERGED and joints < 6 else ""
         return Solutions(
             joints=self.joints[k, :count],
-            branches=tuple(branch_name(int(code)) if self.named else "" for code in codes),
+            branches=tuple(branch_name(int(code)) if self.complete else "" for code in codes),
             codes=codes,
             costs=self.costs[k, :count],
             status=STATUS[kind] + few,
             singular=tuple(word for flag, word in SINGULAR.items() if flags & flag),
+            complete=self.complete,
         )
 
     def __iter__(self) -> Iterator[Solutions]:
@@ -110,30 +116,36 @@ class SolutionsOfMany(Sequence[Solutions]):
 
 
 def solver_of(links: np.ndarray) -> CompiledSolver:
-    """Closed form where the geometry is that of the Titan IV or where the last three axes meet; else numeric."""
+    """Closed form where the geometry is that of the Titan IV, where the last three axes meet, or where axes 2, 3 and 4
+    are parallel and axes 5 and 6 meet; else numeric."""
     if fits_titan4(links):
         return CompiledSolver("titan4")
-    return CompiledSolver("wrist" if fits_wrist(links) else "numeric")
+    if fits_wrist(links):
+        return CompiledSolver("wrist")
+    return CompiledSolver("parallel" if fits_parallel(links) else "numeric")
 
 
 @dataclass(frozen=True)
 class CompiledSolver:
     kind: Kind
 
-    def __call__(self, arm: SerialArm, poses: Any, *, wanted: Any, weights: Any, limits: bool) -> SolutionsOfMany:
+    def __call__(
+        self, arm: SerialArm, poses: Any, *, wanted: Any, weights: Any, limits: bool, every: bool = True
+    ) -> SolutionsOfMany:
         poses = checked_poses(poses)
         count, n = len(poses), arm.n
         wanted = per_pose(wanted, count, n, "present")
         weights = per_pose(np.ones(n) if weights is None else weights, 1, n, "weights")[0]
         if (weights < 0).any():
             raise InputError(Problem("none can be negative", key="weights"))
+        most = MOST_NUMERIC if self.kind == "numeric" and n <= 6 else choice.MOST
         found = SolutionsOfMany(
-            joints=np.zeros((count, choice.MOST, n)),
+            joints=np.zeros((count, most, n)),
             counts=np.zeros(count, dtype=np.int64),
-            codes=np.zeros((count, choice.MOST), dtype=np.int64),
-            costs=np.zeros((count, choice.MOST)),
+            codes=np.zeros((count, most), dtype=np.int64),
+            costs=np.zeros((count, most)),
             status=np.zeros(count, dtype=np.int64),
-            named=self.kind != "numeric",
+            complete=self.kind != "numeric",
         )
         out = (found.joints, found.codes, found.costs, found.counts, found.status)
         common = (arm.arm, arm.links, poses, wanted, weights, limits)
@@ -142,9 +154,11 @@ class CompiledSolver:
                 calls.solve_titan4(*common, np.zeros(12), *out)
             case "wrist":
                 calls.solve_wrist(*common, np.zeros(12), *out)
+            case "parallel":
+                calls.solve_parallel(*common, np.zeros(12), *out)
             case "numeric":
                 scratch, frames = np.zeros(n, dtype=SCRATCH), np.zeros((n + 1, 12))
-                calls.solve_numeric(*common, np.zeros(12), scratch, frames, np.zeros((6 + n, 8 + n)), *out)
+                calls.solve_numeric(*common, np.zeros(12), every, scratch, frames, np.zeros((6 + n, 8 + n)), *out)
         return found
 
 

@@ -10,6 +10,7 @@ from botz.frames import UNCOUNTED, cross
 from botz.physics.dh import flange_target
 from botz.physics.ik_choice import chosen
 from botz.physics.numeric_ik import numeric_solutions
+from botz.physics.parallel_ik import parallel_solutions
 from botz.physics.titan4_ik import titan4_solutions
 from botz.physics.wrist_ik import wrist_solutions
 
@@ -51,11 +52,20 @@ def solve_wrist(arm, links, poses, wanted, weights, limits, flange, joints, bran
 
 
 @entry
+def solve_parallel(arm, links, poses, wanted, weights, limits, flange, joints, branch, cost, counts, status):
+    for k in range(len(poses)):
+        flange_target(arm[0], poses[k], flange)
+        count, found = parallel_solutions(links, flange, wanted[k], weights, limits, joints[k], branch[k])
+        counts[k], status[k] = chosen(links, wanted[k], weights, limits, count, found, joints[k], branch[k], cost[k])
+
+
+@entry
 def solve_numeric(
-    arm, links, poses, wanted, weights, limits, flange, scratch, frames, room, joints, branch, cost, counts, status
-):
+    arm, links, poses, wanted, weights, limits, flange, every, scratch, frames, room, joints, branch, cost, counts,
+    status,
+):  # fmt: skip
     """`room` is (6 + n, 8 + n)."""
     for k in range(len(poses)):
         flange_target(arm[0], poses[k], flange)
-        count, found = numeric_solutions(links, flange, wanted[k], limits, scratch, frames, room, joints[k])
+        count, found = numeric_solutions(links, flange, wanted[k], limits, every, scratch, frames, room, joints[k])
         counts[k], status[k] = chosen(links, wanted[k], weights, limits, count, found, joints[k], branch[k], cost[k])

@@ -62,7 +62,7 @@ class SerialArm:
         self._room = np.zeros((n + 3, n))
         self._none = np.zeros((0, 6))
         self.solver = solver_of(self.links)
-        """How poses are solved for joints: in closed form, by the wrist that its axes form, or numerically."""
+        """How poses are solved for joints: in one of the closed forms, or numerically."""
 
     @classmethod
     def of(cls, name: str | Path, **options: Any) -> SerialArm:
@@ -151,8 +151,12 @@ class SerialArm:
         cost: Cost = "nearest",
         weights: Any = None,
         limits: bool = True,
+        every: bool = True,
     ) -> Solutions:
-        """All joint vectors that bring the tool to `pose`, the cheapest first, and why there are none.
+        """The joint vectors that bring the tool to `pose`, the cheapest first, and why there are none.
+
+        All of them where a closed form fits the arm (`complete` is true). The numeric solver searches until no more are
+        expected and may still miss some; `every=False` stops it once it has one and has made a few starts.
 
         `cost`: "nearest" to `present` (by default the middle of the ranges), or nearest to the "middle" of the
         ranges; each joint's squared difference counts by its weight. Angles are continued past ±180° where the range
@@ -162,16 +166,25 @@ class SerialArm:
         if found.shape != (4, 4):
             more = "; inverse_many takes many" if found.ndim == 3 else ""
             raise InputError(Problem(f"needs a pose (4, 4), not {found.shape}{more}", key="pose"))
-        return self.inverse_many(found[None], present=present, cost=cost, weights=weights, limits=limits)[0]
+        return self.inverse_many(found[None], present=present, cost=cost, weights=weights, limits=limits, every=every)[
+            0
+        ]
 
     def inverse_many(
-        self, poses: Any, *, present: Any = None, cost: Cost = "nearest", weights: Any = None, limits: bool = True
+        self,
+        poses: Any,
+        *,
+        present: Any = None,
+        cost: Cost = "nearest",
+        weights: Any = None,
+        limits: bool = True,
+        every: bool = True,
     ) -> SolutionsOfMany:
         """The same of many poses (N, 4, 4) in one compiled call; `present` is (n) or (N, n)."""
         if cost not in ("nearest", "middle"):
             raise InputError(Problem(f"unknown cost {cost!r}{closest(cost, ('nearest', 'middle'))}", key="cost"))
         wanted = self.middle if present is None or cost == "middle" else present
-        return self.solver(self, poses, wanted=wanted, weights=weights, limits=limits)
+        return self.solver(self, poses, wanted=wanted, weights=weights, limits=limits, every=every)
 
     # --- dynamics --------------------------------------------------------------------------------------------
 

@@ -13,8 +13,9 @@ MOST = 8
 """Solutions of an arm of six joints whose pose is solved in closed form."""
 SOLVED, OUT_OF_REACH, OUTSIDE_LIMITS, NOT_CONVERGED = 0, 1, 2, 3
 """What came of a pose."""
-FREE_SHOULDER, FREE_WRIST, STRAIGHT_ELBOW = 16, 32, 64
-"""Flags added to it: the pose is singular there. A free joint was set where the cost is least."""
+FREE_SHOULDER, FREE_WRIST, STRAIGHT_ELBOW, SHOULDER_EDGE = 16, 32, 64, 128
+"""Flags added to it: the pose is singular there. A free joint was set where the cost is least; at a straight elbow and
+at the edge of what joint 1 can bring into reach two solutions are one."""
 BACKWARD, ELBOW_DOWN, FLIPPED = 1, 2, 4
 """Branch of a solution: the shoulder turned away from the target, the elbow below, the wrist turned over."""
 SAME = 1e-6

@@ -4,6 +4,11 @@ Every start descends by δq = Jᵀ (J Jᵀ + λ I)⁻¹ e, Levenberg and Marquar
 follows the squared error, which keeps steps short where the arm is singular, and close to it the steps become Newton's
 [sugihara2011]. Joints at a stop that the step would push further are left out of it, the others are stopped there.
 Starts are the wanted position and then points that fill the joints' ranges evenly, the same every time.
+
+How many starts are enough is not known before: a solution whose basin is small is seldom hit. Of N starts that arrived
+at w different solutions, with nothing known beforehand about their number and their basins, the expected number of
+solutions is w (N − 1)/(N − w − 2) [boender1987]; the search goes on until that exceeds w by less than `UNSEEN`. This
+is an estimate and no proof: the set may be incomplete.
 """
 
 from __future__ import annotations
@@ -22,8 +27,14 @@ STARTS = 512
 """Starts before a pose is given up. A start arrives in a third of the cases, of poses in corners of the ranges in 3 of
 100: of 30,000 poses that were made of joints, of arms of 3 to 7 joints, 12 took more than 64 starts, 2 more than 128,
 the last one 223. Poses that are found cost none of this."""
-MORE_STARTS = 8
-"""Starts that are made in any case, for other solutions than the first."""
+FEW_STARTS = 8
+"""Starts that are made in any case where one solution is enough, or where there are infinitely many."""
+MOST_STARTS = 32768
+"""Starts after which the search for further solutions is given up. Poses in corners of narrow ranges come there."""
+UNSEEN = 0.05
+"""Expected number of solutions not yet seen below which the search ends."""
+MOST_NUMERIC = 16
+"""Solutions that are kept: six joints have no more, but at singular poses."""
 LONGEST = 0.7
 """Longest step of a joint: radians, or metres as a share of the arm's reach."""
 SEPARATE = 1e-5
@@ -260,14 +271,28 @@ def size_of(links):
     return total if total > 0.0 else 1.0
 
 
+@inlined
+def seen_enough(count, arrivals):
+    """Whether fewer than `UNSEEN` solutions are expected beyond those `count` at which starts arrived ([boender1987],
+    w (N − 1)/(N − w − 2) < w + UNSEEN solved for N)."""
+    return arrivals > count * (count + 1) / UNSEEN + count + 2
+
+
 @compiled
-def numeric_solutions(links, flange, wanted, limits, scratch, frames, room, joints):  # -> count, status
+def numeric_solutions(links, flange, wanted, limits, every, scratch, frames, room, joints):  # -> count, status
     """Joints that bring the last frame to `flange` (axes x, y, z and origin, base axes): the one that is found from
-    `wanted` and others, as many as the starts find. `room` is (6 + n, 8 + n), `frames` at least (n, 12)."""
+    `wanted` and others, where `every` until no more are expected. `room` is (6 + n, 8 + n), `frames` at least (n, 12).
+    """
     reach = size_of(links)
-    count = 0
-    for number in range(STARTS):
-        if count == len(joints) or (count > 0 and number >= MORE_STARTS):
+    # Of more joints than six every start finds another solution.
+    few = not every or len(links) > 6
+    count, arrivals = 0, 0
+    for number in range(MOST_STARTS):
+        if count == len(joints) or (few and count > 0 and number >= FEW_STARTS):
+            break
+        if count == 0 and number >= STARTS:
+            break
+        if seen_enough(count, arrivals) and count > 0:
             break
         # Stops lead into corners: every other start turns freely, and counts if it ends inside.
         freely = limits and number % 2 == 1
@@ -277,6 +302,7 @@ def numeric_solutions(links, flange, wanted, limits, scratch, frames, room, join
             continue
         if freely and not brought_inside(links, wanted, room):
             continue
+        arrivals += 1
         if is_new(links, count, joints, room):
             for k in range(len(links)):
                 joints[count, k] = room[6 + k, AT]

@@ -10,6 +10,7 @@ from botz.verify import arm_inverse as inverse
 from botz.verify import arm_kinematics as kinematics
 from botz.verify import arm_loads as loads
 from botz.verify import arm_motion as motion
+from botz.verify import arm_parallel as parallel
 from botz.verify import arm_singular as singular
 from botz.verify import arm_teleoperation as teleoperation
 from botz.verify.checks import Check, Result, make
@@ -19,6 +20,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *dynamics.FUNCTIONS,
     *loads.FUNCTIONS,
     *inverse.FUNCTIONS,
+    *parallel.FUNCTIONS,
     *singular.FUNCTIONS,
     *motion.FUNCTIONS,
     *contact.FUNCTIONS,

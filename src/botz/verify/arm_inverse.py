@@ -161,20 +161,20 @@ def number_by_eaik(samples: int) -> Iterator[Check]:
     rng = np.random.default_rng(32)
     for name in SHIPPED:
         several = [anywhere(rng, name) for _ in range(PLACES)]
-        compared, different, apart = _beside_eaik(rng, several, many_of(samples))
+        compared, different, apart = beside_eaik(rng, several, many_of(samples))
         of = f"EAIK, {name}, {compared} poses"
         why = f"Where every solution's J has singular values above {NEAR:g}."
         yield close(f"{of}: another number of solutions", 0.0, float(different), 0.0, why)
         why = "Errors of both poses, 1e-12 of a reach of metres, by the smallest singular value: 1e-9."
         yield worst(f"{of}: their solutions to ours [rad]", apart, 1e-9, why)
     several = [case(put_anywhere(rng, wrist_arm(rng)), STANDING) for _ in range(20)]
-    compared, _, apart = _beside_eaik(rng, several, min(many_of(samples), MOST))
+    compared, _, apart = beside_eaik(rng, several, min(many_of(samples), MOST))
     # Its polynomials of arms in general lose solutions here and there; those that it has must be ours, too.
     why = "Its error of pose, up to 1e-8 for these, by the smallest singular value: 1e-5."
     yield worst(f"EAIK, arms whose wrist axes meet, {compared} poses: their solutions to ours [rad]", apart, 1e-5, why)
 
 
-def _beside_eaik(rng: np.random.Generator, several: list[Case], count: int) -> tuple[int, int, list[float]]:
+def beside_eaik(rng: np.random.Generator, several: list[Case], count: int) -> tuple[int, int, list[float]]:
     """Poses compared, those with another number of solutions, and how far each of EAIK's is from our nearest."""
     compared, different, apart = 0, 0, []
     for one in several:
@@ -252,7 +252,8 @@ def numeric_solutions(samples: int) -> Iterator[Check]:
         misses, off, none, twice, count = [], [], 0, 0, 0
         for one in several:
             _, poses = reachable(rng, one, max(min(samples // 30, 200), 4))
-            solved = Solved.of(one, poses)
+            # Whether the search for all is complete is another check (arm_parallel.py).
+            solved = Solved.of(one, poses, every=False)
             count += len(poses)
             misses.append(solved.misses().max())
             none += int(np.sum(solved.found.counts == 0))

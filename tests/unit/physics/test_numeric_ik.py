@@ -16,7 +16,15 @@ from botz.engines.arm_inverse import CompiledSolver
 from botz.engines.serial_arm import SerialArm
 from botz.physics import ik_choice as choice
 from botz.physics.dh import SCRATCH
-from botz.physics.numeric_ik import damped_step, next_prime, numeric_solutions, rotation_left, start_at
+from botz.physics.numeric_ik import (
+    UNSEEN,
+    damped_step,
+    next_prime,
+    numeric_solutions,
+    rotation_left,
+    seen_enough,
+    start_at,
+)
 from botz.scenario.arm import Arm
 
 POSES = 2 if config.DISABLE_JIT else 200
@@ -100,7 +108,7 @@ def errors(arm: SerialArm, found: Any, poses: np.ndarray) -> np.ndarray:
 def test_poses_are_found_from_the_middle_of_the_ranges(name: str):
     arm = arm_of(name)
     poses = arm.forward(positions(arm, np.random.default_rng(1), POSES))
-    found = arm.inverse_many(poses)
+    found = arm.inverse_many(poses, every=False)
     left = errors(arm, found, poses)
     assert (left < 1e-9).mean() >= 0.99
     assert left[np.isfinite(left)].max() < 1e-9
@@ -118,7 +126,7 @@ def test_the_position_nearby_is_the_best(name: str):
     arm, rng = arm_of(name), np.random.default_rng(2)
     q = 0.9 * positions(arm, rng, POSES)
     q = np.clip(q, arm.lower, arm.upper)
-    found = arm.inverse_many(arm.forward(q), present=q + rng.uniform(-0.01, 0.01, q.shape))
+    found = arm.inverse_many(arm.forward(q), present=q + rng.uniform(-0.01, 0.01, q.shape), every=False)
     best = np.array([own.best for own in found])
     # Near a singularity the nearest solution may be another one.
     assert (np.abs(best - q).max(axis=1) < 1e-5).mean() > (0.4 if config.DISABLE_JIT else 0.95)
@@ -129,7 +137,7 @@ def test_joints_at_their_stops_are_found_and_kept(name: str):
     arm, rng = arm_of(name), np.random.default_rng(3)
     q = np.where(rng.uniform(size=(POSES // 2, arm.n)) < 0.5, *ranges(arm))
     poses = arm.forward(q)
-    found = arm.inverse_many(poses)
+    found = arm.inverse_many(poses, every=False)
     assert (errors(arm, found, poses) < 1e-9).mean() >= 0.97
     assert all(arm.within(own.joints).all() for own in found)
 
@@ -146,7 +154,7 @@ def test_without_limits_the_ranges_do_not_count():
     arm = arm_of("scara")
     q = np.array([0.3, 0.5, 0.9, 0.2])
     assert arm.inverse(arm.forward(q)).status.startswith("not found from any of the starts")
-    found = arm.inverse(arm.forward(q), limits=False)
+    found = arm.inverse(arm.forward(q), limits=False, every=False)
     assert np.abs(arm.forward(found.best) - arm.forward(q)).max() < 1e-9
 
 
@@ -176,14 +184,14 @@ def test_singular_poses_are_reached():
     for name in ("puma560", "titan4", "three in a plane"):
         arm = arm_of(name)
         pose = arm.forward(np.zeros(arm.n))
-        found = arm.inverse(pose, present=np.full(arm.n, 0.4))
+        found = arm.inverse(pose, present=np.full(arm.n, 0.4), every=False)
         assert np.abs(arm.forward(found.best) - pose).max() < 1e-9
 
 
 def test_the_same_again_gives_the_same_bits():
     arm = arm_of("puma560")
     poses = arm.forward(positions(arm, np.random.default_rng(4), 3))
-    one, other = arm.inverse_many(poses), arm.inverse_many(poses)
+    one, other = arm.inverse_many(poses, every=False), arm.inverse_many(poses, every=False)
     assert one.joints.tobytes() == other.joints.tobytes()
 
 
@@ -193,9 +201,17 @@ def test_as_many_as_there_is_room_for():
     numbers = np.concatenate([flange[:3, k] for k in range(4)])
     scratch, frames, room = np.zeros(7, SCRATCH), np.zeros((8, 12)), np.zeros((13, 15))
     joints = np.zeros((2, 7))
-    count, status = numeric_solutions(arm.links, numbers, np.zeros(7), True, scratch, frames, room, joints)
+    count, status = numeric_solutions(arm.links, numbers, np.zeros(7), True, True, scratch, frames, room, joints)
     assert (count, status) == (2, choice.SOLVED)
     assert np.abs(arm.frames(joints)[:, -2] - flange).max() < 1e-9
+
+
+def test_the_search_goes_on_until_no_more_are_expected():
+    """Boender and Rinnooy Kan's estimate w (N − 1)/(N − w − 2) of the number of solutions, by itself."""
+    for count in range(1, 17):
+        enough = next(n for n in range(10_000) if seen_enough(count, n))
+        assert count * (enough - 1) / (enough - count - 2) < count + UNSEEN + 1e-9
+        assert count * (enough - 2) / (enough - count - 3) > count + UNSEEN - 1e-9
 
 
 # --- parts ---------------------------------------------------------------------------------------------------
