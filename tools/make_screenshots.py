@@ -146,7 +146,7 @@ def until(page: Page, expression: str, argument: Any = None) -> Any:
     return result
 
 
-def lab_page(browser: Browser, address: str, query: str = "?lang=en", **options: Any) -> Page:
+def lab_page(browser: Browser, address: str, query: str = "&lang=en", **options: Any) -> Page:
     context = browser.new_context(**options)
     context.add_init_script("localStorage.setItem('botz.plots.window', '0')")  # curves of all of a run
     page = context.new_page()
@@ -273,7 +273,7 @@ def compare_picture(browser: Browser, address: str) -> None:
 
 
 def portuguese_picture(browser: Browser, address: str) -> None:
-    page = lab_page(browser, address, "?lang=pt-BR", viewport=LAPTOP)
+    page = lab_page(browser, address, "&lang=pt-BR", viewport=LAPTOP)
     start(page, "titan4-pick", Shot(5.0))
     page.click("#tab-layers")
     shoot(page, "pt")

@@ -90,7 +90,7 @@ class LabPage:
             self.errors.append(f"{message.text} ({message.location.get('url', '')})")
 
     def open(self, query: str = "") -> LabPage:
-        self.page.goto(self.lab.address + query)
+        self.page.goto(self.lab.address + query.replace("?", "&", 1))  # the token is in the address already
         self.until(
             "window.botzLab && botzLab.state.link === 'connected' && botzLab.state.scenarios.length > 0", "a link"
         )

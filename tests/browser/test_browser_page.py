@@ -135,11 +135,14 @@ def locked_lab(own_shared_memory: None, tmp_path: Path) -> Iterator[BrowserLab]:
 
 def test_the_printed_address_opens_a_lab_with_a_token_and_no_other_does(browser: Browser, locked_lab: BrowserLab):
     page = LabPage(browser, locked_lab, scripts=(NO_SHADOWS,)).open()
-    assert "correct-horse" not in page.js("location.href")
+    assert "correct-horse" not in page.js("location.href + document.cookie")
+    page.page.goto(locked_lab.address.partition("?")[0])  # the cookie is enough from now on
+    page.until("window.botzLab && botzLab.state.link === 'connected'", "a link by the cookie")
     assert page.errors == []
     page.close()
     stranger = LabPage(browser, locked_lab, scripts=(NO_SHADOWS,))
-    stranger.page.goto(locked_lab.address.partition("#")[0].partition("?")[0])
+    stranger.page.goto(locked_lab.address.partition("?")[0])
     stranger.until("window.botzLab && botzLab.state.link === 'refused'", "to be refused")
     assert stranger.js("botzLab.state.runs.length + botzLab.state.scenarios.length") == 0
+    stranger.until("document.body.textContent.includes('printed on its terminal')", "where the token is found")
     stranger.close()

@@ -34,7 +34,7 @@ class Page:
         self.socket: ClientConnection = self._context.__enter__()
         self.viewer = ""
         if hello:
-            self.say(t="hello", token=token, name=name)
+            self.say(t="hello", token=lab.token if token is None else token, name=name)
             self.viewer = self.wait_for(lambda m: m["t"] == "welcome", "welcome")["viewer"]
             self.wait_for(lambda m: m["t"] == "runs", "the list of runs")
 
@@ -148,6 +148,14 @@ class RunningLab:
         return f"http://127.0.0.1:{self.port}"
 
     @property
+    def token(self) -> str:
+        return self.server.token
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.token}"}
+
+    @property
     def ws(self) -> str:
         return f"ws://127.0.0.1:{self.port}/ws"
 
@@ -156,7 +164,8 @@ class RunningLab:
         return self.pages[-1]
 
     def get(self, path: str, **headers: str) -> httpx.Response:
-        return httpx.get(self.origin + path, headers=headers, timeout=PATIENCE, trust_env=False)
+        """With the token, unless `authorization` says otherwise."""
+        return httpx.get(self.origin + path, headers={**self.bearer, **headers}, timeout=PATIENCE, trust_env=False)
 
     def json(self, path: str) -> Any:
         answer = self.get(path)
@@ -164,7 +173,7 @@ class RunningLab:
         return answer.json()
 
     def post(self, path: str, body: Any) -> httpx.Response:
-        headers = {"origin": self.origin}
+        headers = {"origin": self.origin, **self.bearer}
         return httpx.post(self.origin + path, json=body, headers=headers, timeout=PATIENCE, trust_env=False)
 
     def table(self, recording: str, channels: str, query: str = "&rate=1000") -> np.ndarray:

@@ -76,19 +76,67 @@ def test_a_wrong_token_opens_nothing(locked: RunningLab, token: str | None, capl
     page.say(t="hello", token=token, name="x")
     assert page.closed()[0] == 4401
     assert not [m for m in page.told if m["t"] == "welcome"]
-    assert locked.get("/api/scenarios").status_code == 401
+    assert locked.get("/api/scenarios", authorization="").status_code == 401
     if token and token.isascii():
         assert locked.get("/api/recordings", authorization=f"Bearer {token}").status_code == 401
-    assert refused(locked, "wrong token") >= before + 2
+        assert locked.get("/api/recordings", authorization="", cookie=f"{cookie(locked)}={token}").status_code == 401
+        assert "set-cookie" not in locked.get(f"/?token={token}", authorization="").headers
+    assert token is None or refused(locked, "wrong token") > before
 
 
 def test_the_right_token_opens_and_the_page_itself_needs_none(locked: RunningLab):
     page = Page(locked, token=TOKEN)
     page.close()
     assert locked.get("/api/scenarios", authorization=f"Bearer {TOKEN}").status_code == 200
-    assert locked.get(f"/api/scenarios?token={TOKEN}").status_code == 401  # an address stands in logs
-    assert locked.get("/api/health").status_code == 200
-    assert TOKEN in locked.server.address.partition("#")[2]
+    # An address stands in logs and histories: only the printed one may hold the token, and it buys a cookie.
+    assert locked.get(f"/api/scenarios?token={TOKEN}", authorization="").status_code == 401
+    assert locked.get("/api/health", authorization="").status_code == 200
+    assert locked.server.address == f"{locked.origin}/?token={TOKEN}"
+
+
+def cookie(lab: RunningLab) -> str:
+    return f"botz-lab-{lab.port}"
+
+
+def test_on_loopback_too_nothing_is_answered_without_the_token(lab: RunningLab):
+    """Other users of the machine reach loopback; a scenario that they start runs the owner's Python."""
+    assert len(lab.token) >= 24
+    assert lab.get("/api/scenarios", authorization="").status_code == 401
+    headers = {"origin": lab.origin}
+    answer = httpx.post(f"{lab.origin}/api/recordings/x/export", json={}, headers=headers, trust_env=False)
+    assert answer.status_code == 401 and "terminal" in answer.json()["error"]
+    before = [run.id for run in lab.server.lab.runs]
+    page = Page(lab, hello=False)
+    page.say(t="hello", token=None, name="another user")
+    with suppress(ConnectionClosed):
+        page.say(t="start", scenario=SCENARIO)
+    assert page.closed()[0] == 4401
+    assert [run.id for run in lab.server.lab.runs] == before
+
+
+def test_the_printed_address_gives_a_cookie_that_opens_everything(lab: RunningLab):
+    first = httpx.get(lab.server.address, trust_env=False)
+    given = first.headers["set-cookie"]
+    name, _, session = given.partition(";")[0].partition("=")
+    assert name == cookie(lab) and lab.token not in given
+    assert "HttpOnly" in given and "SameSite=Strict" in given and "Path=/" in given
+    assert lab.get("/api/scenarios", authorization="", cookie=f"other=1; {name}={session}").status_code == 200
+    headers = {"Cookie": f"{name}={session}"}
+    with connect(lab.ws, origin=lab.origin, additional_headers=headers) as page:  # type: ignore[arg-type]
+        page.send(msgpack.packb({"t": "hello", "token": None, "name": "x"}))
+        assert msgpack.unpackb(page.recv(timeout=PATIENCE))["t"] == "welcome"
+    assert "set-cookie" not in lab.get("/", authorization="").headers
+
+
+def test_guesses_do_not_lock_out_who_has_a_made_token_or_the_cookie(
+    lab: RunningLab, locked: RunningLab, monkeypatch: pytest.MonkeyPatch
+):
+    for one in (lab, locked):
+        guard = one.server.lab.guard
+        monkeypatch.setitem(guard._waiting, "127.0.0.1", MOST_WAITING)
+        by_cookie = one.get("/api/scenarios", authorization="", cookie=f"{cookie(one)}={guard.session}")
+        assert by_cookie.status_code == 200
+        assert one.get("/api/scenarios").status_code == (429 if guard.chosen else 200)
 
 
 def test_who_guesses_is_not_looked_at():
@@ -108,16 +156,15 @@ def test_who_guesses_is_not_looked_at():
     asyncio.run(guess())
 
 
-def test_elsewhere_than_on_loopback_a_token_is_made(tmp_path: Path):
+def test_a_token_is_always_made_and_a_short_one_refused():
     from botz.errors import InputError
-    from botz.view.lab.server import LabSettings, checked_token
+    from botz.view.lab.server import LabServer, LabSettings
 
-    made = checked_token(LabSettings(host="0.0.0.0", runs=tmp_path))
-    assert made is not None and len(made) >= 24
-    assert made != checked_token(LabSettings(host="0.0.0.0", runs=tmp_path))
-    assert checked_token(LabSettings(host="127.0.0.1")) is None
+    for host in ("127.0.0.1", "0.0.0.0"):
+        made = Guard(host, 80).token
+        assert len(made) >= 24 and made != Guard(host, 80).token
     with pytest.raises(InputError, match="at least 16"):
-        checked_token(LabSettings(host="0.0.0.0", token="secret"))
+        LabServer(LabSettings(port=0, token="secret"))
 
 
 HOSTS = ["evil.example", "evil.example:{port}", "127.0.0.1:1", "127.0.0.1", "localhost.evil.example:{port}", "[::1]:1"]
@@ -321,7 +368,7 @@ def connect_by_hand(connection: socket.socket, lab: RunningLab) -> None:
     lines += ["Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", ""]
     connection.sendall("\r\n".join(lines).encode())
     assert connection.recv(4096).startswith(b"HTTP/1.1 101")
-    send_by_hand(connection, {"t": "hello", "token": None, "name": "stuck"})
+    send_by_hand(connection, {"t": "hello", "token": lab.token, "name": "stuck"})
     time.sleep(0.3)
 
 
@@ -348,19 +395,103 @@ def test_of_200_pages_only_so_many_are_let_in(lab: RunningLab):
         page.vanish()
 
 
-def test_200_connections_that_say_nothing_keep_nobody_out(lab: RunningLab, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("botz.view.lab.protocols.SILENT_SECONDS", 0.5)
-    silent = [socket.create_connection(("127.0.0.1", lab.port)) for _ in range(200)]
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            assert lab.get("/api/health").status_code == 200
-            break
-        except httpx.TransportError:  # one too many, until the silent ones are sent away
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-    for connection in silent:
+HALVES = {
+    "nothing": b"",
+    "half a head": b"GET / HTTP/1.1\r\nHost: 127.0.0.1",
+    "half a body": b"POST /api/recordings/x/export HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\n{",
+}
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_half_sent_requests_keep_nobody_out(lab: RunningLab, half: str):
+    """Also somebody without the token, since the page itself needs none."""
+    data = HALVES[half].replace(b"{host}", f"127.0.0.1:{lab.port}".encode())
+    stuck = []
+    for _ in range(200):
+        stuck.append(socket.create_connection(("127.0.0.1", lab.port)))
+        with suppress(OSError):
+            stuck[-1].sendall(data)
+    assert lab.get("/api/scenarios").status_code == 200
+    lab.page()
+    for connection in stuck:
         connection.close()
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("again", [False, True])
+def test_a_request_that_does_not_arrive_is_given_up(
+    lab: RunningLab, monkeypatch: pytest.MonkeyPatch, half: str, again: bool
+):
+    """With the token too, and as the second request of a connection; pieces do not begin the time anew."""
+    monkeypatch.setattr("botz.view.lab.protocols.HEAD_SECONDS", 0.4)
+    monkeypatch.setattr("botz.view.lab.protocols.BODY_SECONDS", 0.4)
+    host = f"127.0.0.1:{lab.port}".encode()
+    bearer = b"\r\nOrigin: http://" + host + b"\r\nAuthorization: Bearer " + lab.token.encode()
+    data = HALVES[half].replace(b"{host}", host + bearer)
+    with socket.create_connection(("127.0.0.1", lab.port), timeout=PATIENCE) as connection:
+        if again:
+            connection.sendall(b"GET /api/health HTTP/1.1\r\nHost: " + host + bearer + b"\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        connection.sendall(data)
+        deadline = time.monotonic() + PATIENCE
+        connection.settimeout(0.05)
+        while True:
+            assert time.monotonic() < deadline
+            try:
+                if connection.recv(65536) == b"":
+                    break
+            except TimeoutError:
+                with suppress(OSError):
+                    connection.sendall(b"x" if data else b"")
+            except ConnectionError:
+                break
+
+
+def test_strangers_who_come_again_and_again_are_not_listened_to(lab: RunningLab):
+    """Beyond an allowance they are cut off before anything is parsed, and those with the token notice nothing."""
+    before = refused(lab, "too many requests without the token")
+    request = f"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1:{lab.port}\r\nConnection: close\r\n\r\n".encode()
+    answered = 0
+    for _ in range(600):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", lab.port), timeout=PATIENCE) as connection:
+            connection.sendall(request)
+            answered += connection.recv(65536).startswith(b"HTTP/1.1 200")
+    assert answered > 50 and refused(lab, "too many requests without the token") > before
+    assert lab.get("/api/scenarios").status_code == 200
+    lab.page()
+
+
+def test_an_address_whose_pages_are_dropped_has_to_wait(own_shared_memory: None, tmp_path: Path):
+    """A page that misbehaves and comes back at once would have a fresh allowance each time."""
+    with lab_at(tmp_path) as lab:
+        stays = lab.page()
+        turned_away = 0
+        for _ in range(30):
+            try:
+                page = Page(lab)
+            except InvalidStatus as refusal:
+                assert refusal.response.status_code == 429
+                turned_away += 1
+                continue
+            with suppress(ConnectionClosed):
+                for _ in range(6):
+                    page.socket.send(b"nonsense")
+            assert page.closed()[0] == 1008
+        assert turned_away >= 10
+        stays.say(t="ping", at=1.0)
+        stays.wait_for(lambda m: m["t"] == "pong")
+
+
+@pytest.mark.parametrize("half", [half for half in HALVES if half != "nothing"])
+def test_an_aborted_request_is_not_told_as_a_failure(lab: RunningLab, caplog: pytest.LogCaptureFixture, half: str):
+    host = f"127.0.0.1:{lab.port}\r\nOrigin: {lab.origin}\r\nAuthorization: Bearer {lab.token}".encode()
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", lab.port), timeout=PATIENCE) as connection:
+            connection.sendall(HALVES[half].replace(b"{host}", host))
+            time.sleep(0.05)
+    # One that is answered in order comes after them.
+    assert lab.get("/api/scenarios").status_code == 200
+    assert not [record for record in caplog.records if record.exc_info or record.levelname in ("ERROR", "CRITICAL")]
 
 
 # --- elsewhere on the disk -------------------------------------------------------------------------------------
@@ -416,6 +547,7 @@ def test_no_name_leads_out_of_what_is_served(lab: RunningLab, secret: str, path:
 def raw_get(lab: RunningLab, target: str, *, method: str = "GET", body: bytes = b"") -> bytes:
     """Without a library that would tidy up the path first."""
     head = f"{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{lab.port}\r\nOrigin: {lab.origin}\r\nConnection: close\r\n"
+    head += f"Authorization: Bearer {lab.token}\r\n"
     head += f"Content-Length: {len(body)}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", lab.port), timeout=PATIENCE) as connection:
         connection.sendall(head.encode() + body)

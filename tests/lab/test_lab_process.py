@@ -43,6 +43,7 @@ def test_ctrl_c_ends_the_lab_and_keeps_its_runs(tmp_path: Path, number: signal.S
         assert address.startswith("http://127.0.0.1:")
         recording = tmp_path / "here" / "recording.mcap"
         deadline = time.monotonic() + PATIENCE
+        address, _, token = address.partition("?token=")
         while httpx.get(address + "api/health", trust_env=False).json()["runs"] == 0 or not recording.exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -55,7 +56,7 @@ def test_ctrl_c_ends_the_lab_and_keeps_its_runs(tmp_path: Path, number: signal.S
                 with suppress(ProcessLookupError):  # it may have ended meanwhile
                     nices.append(os.getpriority(os.PRIO_PROCESS, child))
             assert nices and set(nices) == {own}
-        page = Page(SimpleNamespace(origin=address.rstrip("/"), ws=f"ws{address[4:]}ws"))  # type: ignore[arg-type]
+        page = Page(SimpleNamespace(origin=address.rstrip("/"), ws=f"ws{address[4:]}ws", token=token))  # type: ignore[arg-type]
         (run,) = next(m for m in reversed(page.told) if m["t"] == "runs")["runs"]
         page.run(run["id"], lambda one: one["status"] == "running")  # one that has not begun leaves nothing
         page.say(t="watch", run=run["id"], channels=["vivi/pose"], rate=20)

@@ -47,7 +47,6 @@ export class Connection {
   /** `url`: where the WebSocket is, as ws://127.0.0.1:8470/ws. */
   constructor(
     readonly url: string,
-    readonly token: string | null = null,
     private readonly options: ConnectionOptions = {},
   ) {
     this.open();
@@ -101,9 +100,7 @@ export class Connection {
   }
 
   private async request(path: string, init: RequestInit): Promise<Response> {
-    const headers = new Headers(init.headers);
-    if (this.token) headers.set("authorization", `Bearer ${this.token}`);
-    const answer = await fetch(path, { ...init, headers }).catch((error: unknown) => {
+    const answer = await fetch(path, init).catch((error: unknown) => {
       throw new Error(text("toast.notConnected"), { cause: error });
     });
     if (!answer.ok) throw new Error(await reason(answer));
@@ -121,7 +118,7 @@ export class Connection {
     socket.onopen = () => {
       this.lastHeard = this.bytesSince = performance.now();
       this.bytes = 0;
-      socket.send(encode({ t: "hello", token: this.token, name: this.options.name ?? "" }));
+      socket.send(encode({ t: "hello", token: null, name: this.options.name ?? "" }));
       this.ping();
     };
     socket.onmessage = (event: MessageEvent) => this.receive(event.data as ArrayBuffer | string);

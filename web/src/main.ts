@@ -1,7 +1,7 @@
 // The page begins here.
 //
 // Addresses: ?scenario=NAME chooses a scenario, with &autostart=1 starts it; ?recording=ID opens a recording;
-// #token=… or ?token=… is the lab's token; ?lang=en|pt-BR the language; ?camera=NAME the first camera; ?name=… what
+// ?token=… is the lab's token; ?lang=en|pt-BR the language; ?camera=NAME the first camera; ?name=… what
 // others see.
 //
 // For tests and for the console, `window.botzLab` holds
@@ -64,17 +64,13 @@ function begin(root: HTMLElement): void {
   address.search = "";
   const name = (asked.get("name") ?? recall("name", "")).slice(0, 64);
   if (asked.has("name")) remember("name", name);
-  // The token comes behind the #, which browsers send to nobody, and leaves the address line at once, so that it is not
-  // on every screenshot and in the history.
-  const behind = new URLSearchParams(location.hash.slice(1));
-  const given = behind.get("token") ?? asked.get("token");
-  const token = given ?? sessionStorage.getItem("botz.token");
-  if (given !== null) {
-    sessionStorage.setItem("botz.token", given);
+  // The server has answered the token with a cookie. It leaves the address line at once, so that it is not on every
+  // screenshot and in the history.
+  if (asked.has("token")) {
     asked.delete("token");
     history.replaceState(null, "", `${location.pathname}${asked.size ? `?${asked}` : ""}`);
   }
-  const connection = new Connection(address.href, token, { name });
+  const connection = new Connection(address.href, { name });
 
   const toasts = new Toasts();
   let layout: Layout | null = null;

@@ -15,7 +15,7 @@ export const en = {
   "link.connecting": "connecting …",
   "link.connected": "connected",
   "link.lost": "connection lost",
-  "link.refused": "refused by the lab",
+  "link.refused": "refused: open the address that the lab has printed on its terminal",
   "link.closed": "closed",
   "status.starting": "starting",
   "status.running": "running",

@@ -17,7 +17,7 @@ export const pt: Record<keyof typeof en, string> = {
   "link.connecting": "conectando …",
   "link.connected": "conectado",
   "link.lost": "conexão perdida",
-  "link.refused": "recusado pelo laboratório",
+  "link.refused": "recusado: abra o endereço que o laboratório mostrou no terminal",
   "link.closed": "fechada",
   "status.starting": "iniciando",
   "status.running": "em andamento",

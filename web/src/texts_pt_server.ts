@@ -63,6 +63,7 @@ export const ptSentences: Record<string, string> = {
   "door.origin": "Origin errada.",
   "door.site": "Pedido de outro site.",
   "door.token": "Token errado.",
+  "door.closed": "Sem token: abra o endereço que o laboratório mostrou no terminal.",
   "door.guesses": "Tokens errados demais.",
 
   "hands.none": "Não recebe comandos que se possam dar com as mãos.",

@@ -44,7 +44,7 @@ const socket = Socket as unknown as new (url: string) => WebSocket;
 const last = () => Socket.made.at(-1)!;
 
 function opened(): Connection {
-  const connection = new Connection("ws://lab/ws", "secret", { name: "me", socket });
+  const connection = new Connection("ws://lab/ws", { name: "me", socket });
   last().opens();
   last().says({ t: "welcome", viewer: "v1", version: "1", limits: {} });
   return connection;
@@ -59,7 +59,7 @@ describe("connection", () => {
 
   it("introduces itself and is connected when welcomed", () => {
     const seen: ConnectionStatus[] = [];
-    const connection = new Connection("ws://lab/ws", "secret", { name: "me", socket });
+    const connection = new Connection("ws://lab/ws", { name: "me", socket });
     connection.onStatus((status) => seen.push(status));
     last().opens();
     expect(last().sent[0]).toEqual({ t: "hello", token: "secret", name: "me" });

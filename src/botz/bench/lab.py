@@ -61,12 +61,13 @@ import asyncio, sys
 import msgpack
 from websockets.asyncio.client import connect
 
-port, run, viewers, stalled = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4] == "stalled"
+address, run, viewers, stalled = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "stalled"
+place, _, token = address.removeprefix("http://").partition("/?token=")
 
 async def watch():
-    async with connect(f"ws://127.0.0.1:{port}/ws", origin=f"http://127.0.0.1:{port}", max_size=None,
+    async with connect(f"ws://{place}/ws", origin=f"http://{place}", max_size=None,
                        max_queue=1 if stalled else 16) as page:
-        await page.send(msgpack.packb({"t": "hello", "token": None, "name": "bench"}))
+        await page.send(msgpack.packb({"t": "hello", "token": token, "name": "bench"}))
         await page.send(msgpack.packb({"t": "watch", "run": run, "channels": sys.argv[5].split(","), "rate": 60}))
         if stalled:
             page.transport.pause_reading()
@@ -85,13 +86,14 @@ asyncio.run(main())
 class Page:
     """A page that can start, drive and stop a run."""
 
-    def __init__(self, port: int):
+    def __init__(self, address: str):
         from websockets.sync.client import connect
 
-        origin: Any = f"http://127.0.0.1:{port}"
-        self.socket = connect(f"ws://127.0.0.1:{port}/ws", origin=origin, max_size=None, compression=None)
+        place, _, token = address.removeprefix("http://").partition("/?token=")
+        origin: Any = f"http://{place}"
+        self.socket = connect(f"ws://{place}/ws", origin=origin, max_size=None, compression=None)
         self.said = 0
-        self.say(t="hello", token=None, name="bench")
+        self.say(t="hello", token=token, name="bench")
 
     def say(self, **message: Any) -> None:
         self.socket.send(msgpack.packb(message))
@@ -132,16 +134,16 @@ class Page:
 
 
 def run() -> list[Result]:
-    with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as port:
-        results = lateness(port, Path(folder) / "runs")
-        results += stream(port)
-        results += in_browser(port)
+    with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as address:
+        results = lateness(address, Path(folder) / "runs")
+        results += stream(address)
+        results += in_browser(address)
     return results
 
 
 @contextmanager
-def lab(folder: Path) -> Iterator[int]:
-    """A lab on a free port, in a process of its own."""
+def lab(folder: Path) -> Iterator[str]:
+    """A lab on a free port, in a process of its own; its address, with the token."""
     runs = folder / "runs"
     runs.mkdir()
     pinned = f"extends: {SCENARIO}\nprocess: {{cpu: {cores()[0]}}}\n"
@@ -162,7 +164,7 @@ def lab(folder: Path) -> Iterator[int]:
         if "http://" not in line:
             raise BotzError("the lab did not start; `botz lab` says why")
         keep_off(process.pid)
-        yield int(line.split("http://", 1)[1].split(":")[1].split("/")[0])
+        yield line.split()[-1]
     finally:
         process.terminate()
         process.wait(timeout=30)
@@ -185,9 +187,9 @@ def keep_off(pid: int) -> None:
 
 
 @contextmanager
-def viewers(port: int, run: str, count: int, channels: list[str], kind: str = "reading") -> Iterator[None]:
+def viewers(address: str, run: str, count: int, channels: list[str], kind: str = "reading") -> Iterator[None]:
     program = subprocess.Popen(
-        [sys.executable, "-c", VIEWER_PROGRAM, str(port), run, str(count), kind, ",".join(channels)],
+        [sys.executable, "-c", VIEWER_PROGRAM, str(address), run, str(count), kind, ",".join(channels)],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -204,13 +206,13 @@ def viewers(port: int, run: str, count: int, channels: list[str], kind: str = "r
 # --- lateness ------------------------------------------------------------------------------------------------
 
 
-def lateness(port: int, folder: Path) -> list[Result]:
+def lateness(address: str, folder: Path) -> list[Result]:
     """Lateness of the physics with readers and without, in runs that take turns."""
     found: dict[str, list[dict[str, float]]] = {"no": [], "five": [], "stalled": []}
     settings: dict[str, Any] = {"time.duration": SECONDS}
     for turn in range(ROUNDS):
         for kind in ("no", "five", "stalled") if turn % 2 == 0 else ("stalled", "five", "no"):
-            found[kind].append(run_with(port, folder, kind, settings))
+            found[kind].append(run_with(address, folder, kind, settings))
     results = []
     for share in ("p50", "p99", "max"):
         measured = {kind: 1e3 * statistics.median(one[share] for one in runs) for kind, runs in found.items()}
@@ -220,8 +222,8 @@ def lateness(port: int, folder: Path) -> list[Result]:
     return results
 
 
-def run_with(port: int, folder: Path, kind: str, settings: dict[str, Any]) -> dict[str, float]:
-    page = Page(port)
+def run_with(address: str, folder: Path, kind: str, settings: dict[str, Any]) -> dict[str, float]:
+    page = Page(address)
     try:
         before = set(folder.iterdir())
         going = page.start(**settings)
@@ -229,7 +231,7 @@ def run_with(port: int, folder: Path, kind: str, settings: dict[str, Any]) -> di
         if kind == "no":
             page.wait_until_finished(going["id"])
         else:
-            with viewers(port, going["id"], VIEWERS, channels, "stalled" if kind == "stalled" else "reading"):
+            with viewers(address, going["id"], VIEWERS, channels, "stalled" if kind == "stalled" else "reading"):
                 page.wait_until_finished(going["id"])
     finally:
         page.close()
@@ -241,9 +243,9 @@ def run_with(port: int, folder: Path, kind: str, settings: dict[str, Any]) -> di
 # --- the stream and the page -----------------------------------------------------------------------------------
 
 
-def stream(port: int) -> list[Result]:
+def stream(address: str) -> list[Result]:
     """From a message of the driver's to the frame that shows the changed pose, without a browser; and bytes sent."""
-    page = Page(port)
+    page = Page(address)
     try:
         going = page.start(**{"time.duration": 600})
         page.say(t="watch", run=going["id"], channels=[f"{ROBOT}/pose", f"{ROBOT}/front_left/voltage"], rate=60)
@@ -294,7 +296,7 @@ def wait_until_still(page: Any) -> None:
     raise BotzError("the robot did not come to rest")
 
 
-def in_browser(port: int) -> list[Result]:
+def in_browser(address: str) -> list[Result]:
     """From a key in a real page to the changed pose arriving there, and how long the page draws."""
     try:
         from playwright.sync_api import sync_playwright
@@ -308,8 +310,8 @@ def in_browser(port: int) -> list[Result]:
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
         try:
-            delays, received = keys_to_motion(browser, port)
-            frame = drawing(browser, port)
+            delays, received = keys_to_motion(browser, address)
+            frame = drawing(browser, address)
         finally:
             browser.close()
     return [
@@ -320,12 +322,12 @@ def in_browser(port: int) -> list[Result]:
     ]
 
 
-def keys_to_motion(browser: Any, port: int) -> tuple[list[float], float]:
+def keys_to_motion(browser: Any, address: str) -> tuple[list[float], float]:
     """From keys to the changed pose [ms], and what the page receives [bytes/s]. Where a graphics card draws, drawing
     takes nothing from this; software would, so that this page draws little."""
     page = browser.new_page(viewport={"width": 320, "height": 200})
     page.add_init_script(FEW_PICTURES)
-    open_run(page, port)
+    open_run(page, address)
     delays = []
     for k in range(KEYS):
         wait_until_still(page)
@@ -338,19 +340,19 @@ def keys_to_motion(browser: Any, port: int) -> tuple[list[float], float]:
     return delays, received
 
 
-def drawing(browser: Any, port: int) -> float:
+def drawing(browser: Any, address: str) -> float:
     """How long a picture of the page takes, as many as it can [ms]."""
     page = browser.new_page(viewport={"width": 480, "height": 320})
-    open_run(page, port)
+    open_run(page, address)
     page.wait_for_timeout(5000)
     frame = float(page.evaluate("window.botzLab.measure.stats()")["frameMs"])
     page.close()
     return frame
 
 
-def open_run(page: Any, port: int) -> None:
+def open_run(page: Any, address: str) -> None:
     """A page with a run of its own, once its frames come."""
-    page.goto(f"http://127.0.0.1:{port}/?scenario={DRIVEN}&autostart=1")
+    page.goto(f"{address}&scenario={DRIVEN}&autostart=1")
     # The page's own rules keep Playwright's waiting, which evaluates text in it, out.
     for _ in range(1800):
         if page.evaluate("window.botzLab?.lastFrame?.step > 0"):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -25,7 +25,7 @@ from botz.view.lab import messages as said
 from botz.view.lab.clients import MOST_CLIENTS, Client, Dropped
 from botz.view.lab.exports import TYPES
 from botz.view.lab.forms import form_of
-from botz.view.lab.guard import Guarded, client_of, discard_body, printable
+from botz.view.lab.guard import Guarded, address_of, client_of, discard_body, printable
 from botz.view.lab.lab import GZIP_LEVEL, InitialRun, Lab, Picture
 from botz.view.lab.sentences import LabError, Sentence, told
 
@@ -141,6 +141,8 @@ def answering(answer: Answer) -> Answer:
             return JSONResponse(told(error, "error"), 404 if missing else 422)
         except BotzError as error:
             return JSONResponse(told(error, "error"), 500)
+        except ClientDisconnect:
+            return Response(status_code=400)  # it has gone before it had said all; nobody reads this
         except Exception:
             logger.exception("botz: lab: no answer to %s", printable(request.url.path))
             return JSONResponse(told(Sentence("lab.failed"), "error"), 500)
@@ -153,7 +155,7 @@ def answering(answer: Answer) -> Answer:
 async def health(request: Request) -> Response:
     lab = lab_of(request)
     counts = {"clients": len(lab.clients), "runs": sum(run.going_on for run in lab.runs)}
-    return JSONResponse({"status": "ok", "token": lab.guard.token is not None, **counts})
+    return JSONResponse({"status": "ok", "token": True, **counts})
 
 
 async def scenarios(request: Request) -> Response:
@@ -281,6 +283,10 @@ async def websocket(socket: WebSocket) -> None:
         lab.guard.refusals.note("too many pages", address)
         await socket.send_denial_response(PlainTextResponse(f"{MOST_CLIENTS} pages are open already\n", 503))
         return
+    if lab.guard.places.drops.of(address_of(address)).is_spent:
+        lab.guard.refusals.note("too many pages dropped", address)
+        await socket.send_denial_response(PlainTextResponse("too many pages of yours were dropped; wait\n", 429))
+        return
     await socket.accept()
     client = Client(socket, address, lambda why: lab.guard.refusals.note("page dropped", f"{why}, from {address}"))
     try:
@@ -288,6 +294,7 @@ async def websocket(socket: WebSocket) -> None:
             return
         await converse(lab, client)
     except Dropped as reason:
+        lab.guard.places.drops.of(address_of(address)).spend()
         lab.guard.refusals.note("page dropped", f"{reason}, from {address}")
         await client.close(1008, str(reason))
     except (WebSocketDisconnect, RuntimeError):
@@ -307,14 +314,16 @@ async def introduced(lab: Lab, client: Client) -> bool:
         raise Dropped(f"no hello: {error}") from None
     if not isinstance(message, said.Hello):
         raise Dropped("no hello")
-    if lab.guard.is_guessing(client.address):
-        raise Dropped("too many wrong tokens")
-    if not lab.guard.token_fits(message.token):
-        await lab.guard.wrong_token(client.address)
-        await client.close(4401, "wrong token")
-        return False
-    if not lab.has_room():
+    if not lab.guard.has_cookie(client.scope):
+        why = await lab.guard.check(message.token, client.address)
+        if why is not None:
+            await client.close(4401, str(why))
+            return False
+    if not lab.guard.places.admit(client.transport) or not lab.has_room():
         raise Dropped(f"{MOST_CLIENTS} pages are open already")
+    if not lab.guard.places.entries.of(address_of(client.address)).spend():
+        await client.close(1013, "too many pages come and go; wait")
+        return False
     lab.welcome(client, message.name)
     return True
 

@@ -50,8 +50,15 @@ class Allowance:
         now = time.monotonic()
         self._left = min(self._most, self._left + (now - self._at) * self._rate)
         self._at = now
+        if self._left < amount:
+            return False
         self._left -= amount
-        return self._left >= 0.0
+        return True
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the next one would be refused."""
+        return self._left + (time.monotonic() - self._at) * self._rate < 1.0
 
 
 class Client:
@@ -67,8 +74,10 @@ class Client:
         self.allowance = Allowance(MESSAGES_PER_SECOND, BURST_SECONDS)
         self.counts = dict.fromkeys(("sent", "skipped"), 0)
         self._websocket, self._on_drop = websocket, on_drop
+        self.scope = websocket.scope
+        """Of the request that it came by."""
         self._aborted = False
-        self._transport: Any = websocket.scope.get("state", {}).get("transport")
+        self.transport: Any = websocket.scope.get("state", {}).get("transport")
         self._queue: deque[bytes] = deque()
         self._stale: dict[str, Callable[[], dict[str, Any]]] = {}
         """Kinds of message of which only the latest counts, and what makes it."""
@@ -144,14 +153,14 @@ class Client:
         return min((one.due for one in self.subscriptions.values()), default=None)
 
     def _is_full(self) -> bool:
-        return self._transport is not None and self._transport.get_write_buffer_size() > FULL_BYTES
+        return self.transport is not None and self.transport.get_write_buffer_size() > FULL_BYTES
 
     async def _send(self, data: bytes) -> None:
         try:
             async with asyncio.timeout(STALLED_SECONDS):
                 await self._websocket.send_bytes(data)
                 # Where the system's buffer is full, what follows waits here and not in memory.
-                while self._is_full() and not self._transport.is_closing():
+                while self._is_full() and not self.transport.is_closing():
                     await asyncio.sleep(0.02)
         except TimeoutError:
             self.abort()
@@ -185,5 +194,5 @@ class Client:
     def abort(self) -> None:
         """End the connection without waiting for what could not be sent."""
         self._aborted = True
-        if self._transport is not None:
-            self._transport.abort()
+        if self.transport is not None:
+            self.transport.abort()

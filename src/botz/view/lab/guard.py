@@ -1,7 +1,9 @@
 """Who may talk to the lab: Host, Origin and token of every request, and what is told about those turned away.
 
-Any web page that a user visits can reach ws://127.0.0.1. So on loopback too a request must name this server as its host
-(a name that an attacker's name server points here is refused), and whatever acts must come from the lab's own page.
+Any web page that a user visits can reach ws://127.0.0.1, and so can every other user of the machine. So on loopback too
+a request must name this server as its host (a name that an attacker's name server points here is refused), whatever
+acts must come from the lab's own page, and nothing is answered without the token. The printed address holds it; the
+page that it opens gets a cookie, which no script can read.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import hmac
 import ipaddress
 import json
 import logging
+import secrets
 import socket
 import time
 from collections import Counter
@@ -18,10 +21,11 @@ from collections.abc import Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from botz.view.lab.places import Places
 from botz.view.lab.sentences import Sentence, told
 
 logger = logging.getLogger("botz.lab")
@@ -30,14 +34,17 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 WRONG_TOKEN_SECONDS = 1.0
 """Wrong tokens are answered one after the other, each after this long [s]: nobody guesses one that way."""
 MOST_WAITING = 16
-"""Wrong tokens of one address that wait for their answer. While there are so many, nothing from that address is looked
-at, a right token neither: whoever guesses learns nothing from being turned away at once."""
+"""Wrong tokens of one address that wait for their answer. While there are so many, no token that somebody has chosen is
+looked at from that address, a right one neither: whoever guesses learns nothing from being turned away at once. Cookies
+and tokens that the lab has made are too long to be guessed, and stay welcome."""
 TOLD_OF_EACH = 5
 """Refusals of a kind that are told singly in TOLD_SECONDS; the rest are counted."""
 TOLD_SECONDS = 10.0
 DISCARD_BYTES, DISCARD_SECONDS = 1 << 20, 2.0
 OPEN_PATHS = ("/", "/assets/", "/favicon.ico", "/api/health")
-"""What needs no token: the page itself, which then asks for it."""
+"""What needs no token: the page itself, which says where the token is found."""
+PAGE = "/"
+"""Where the printed address leads: there the token may stand in the address."""
 
 POLICY = "; ".join(
     [
@@ -111,7 +118,15 @@ class Guard:
     """The rules for one server."""
 
     def __init__(self, host: str, port: int, token: str | None = None):
-        self.host, self.port, self.token = host.lower(), port, token
+        self.host, self.port = host.lower(), port
+        self.chosen = token is not None
+        """Whether somebody has thought of the token, so that it may be guessed."""
+        self.token: str = token or secrets.token_urlsafe(24)
+        self.session = secrets.token_urlsafe(24)
+        """What the page's cookie holds."""
+        self.cookie = f"botz-lab-{port}"
+        """Its name: browsers do not tell the ports of an address apart."""
+        self.places = Places(self.token, self.session)
         self.refusals = RefusalLog()
         self._anywhere = host in ("0.0.0.0", "::", "")
         self._names = {*LOOPBACK, self.host}
@@ -152,10 +167,30 @@ class Guard:
             return 403, Sentence("door.site"), site[0]
         return None
 
-    def token_fits(self, token: str | None) -> bool:
-        if self.token is None:
-            return True
-        return token is not None and hmac.compare_digest(token.encode(), self.token.encode())
+    def token_fits(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode(), self.token.encode())
+
+    def has_cookie(self, scope: MutableMapping[str, Any]) -> bool:
+        cookies = [one.strip() for value in Fields(scope["headers"]).all("cookie") for one in value.split(";")]
+        wanted = f"{self.cookie}={self.session}".encode()
+        return any(hmac.compare_digest(one.encode("latin-1"), wanted) for one in cookies)
+
+    def cookie_header(self) -> tuple[bytes, bytes]:
+        """For the page that the printed address opens; gone with the browser."""
+        return b"set-cookie", f"{self.cookie}={self.session}; Path=/; HttpOnly; SameSite=Strict".encode()
+
+    async def check(self, token: str | None, whose: str) -> Sentence | None:
+        """Why a token that is given without the cookie opens nothing; None where it does."""
+        if token is None:
+            self.refusals.note("no token", whose)
+            return Sentence("door.closed")
+        if self.chosen and self.is_guessing(whose):
+            self.refusals.note("too many wrong tokens", whose)
+            return Sentence("door.guesses")
+        if self.token_fits(token):
+            return None
+        await self.wrong_token(whose)
+        return Sentence("door.token")
 
     async def wrong_token(self, whose: str) -> None:
         """Told, and slowed: returns when the answer may be given."""
@@ -186,7 +221,10 @@ class Fields:
 
 
 def given_token(scope: Scope) -> str | None:
-    """By header, `Authorization: Bearer …`; never in the address, which stands in logs."""
+    """By header, `Authorization: Bearer …`; in the address only where the printed one leads, which the page removes
+    from the address line at once."""
+    if scope["path"] == PAGE:
+        return next(iter(parse_qs(scope["query_string"].decode("latin-1")).get("token", [])), None)
     for value in Fields(scope["headers"]).all("authorization"):
         scheme, _, token = value.partition(" ")
         if scheme.lower() == "bearer":
@@ -210,20 +248,20 @@ class Guarded:
             self.guard.refusals.note(str(kind), f"{detail}, from {client_of(scope)}")
             await turn_away(scope, receive, send, status, kind)
             return
-        if scope["type"] == "http" and not is_open(scope["path"]):
-            if self.guard.is_guessing(client_of(scope)):
-                why = Sentence("door.guesses")
-                self.guard.refusals.note(str(why), client_of(scope))
-                await turn_away(scope, receive, send, 429, why)
-                return
-            if not self.guard.token_fits(given_token(scope)):
-                await self.guard.wrong_token(client_of(scope))
-                await turn_away(scope, receive, send, 401, Sentence("door.token"))
-                return
+        extra = list(HEADERS)
+        if scope["type"] == "http" and not self.guard.has_cookie(scope):
+            token, whose = given_token(scope), client_of(scope)
+            if token is not None or not is_open(scope["path"]):
+                why = await self.guard.check(token, whose)
+                if why is not None and not is_open(scope["path"]):
+                    await turn_away(scope, receive, send, 429 if why.code == "door.guesses" else 401, why)
+                    return
+                if why is None and scope["path"] == PAGE:
+                    extra.append(self.guard.cookie_header())
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *HEADERS]
+                message["headers"] = [*message.get("headers", []), *extra]
             await send(message)
 
         await self.app(scope, receive, send_with_headers)

@@ -75,6 +75,7 @@ ENGLISH = {
     "door.origin": "wrong Origin",
     "door.site": "request of another site",
     "door.token": "wrong token",
+    "door.closed": "no token: open the address that the lab has printed on its terminal",
     "door.guesses": "too many wrong tokens",
     # how a robot is driven
     "hands.none": "It takes no commands that hands could give.",

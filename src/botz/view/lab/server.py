@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import signal
 import socket
 import sys
@@ -21,9 +20,10 @@ from botz.errors import InputError, Problem
 from botz.view.lab.app import LabApp
 from botz.view.lab.catalogue import Catalogue
 from botz.view.lab.children import Spawner
-from botz.view.lab.guard import Guard, is_loopback
+from botz.view.lab.guard import Guard
 from botz.view.lab.lab import InitialRun, Lab
 from botz.view.lab.messages import LARGEST_MESSAGE
+from botz.view.lab.places import HEAD_BYTES
 from botz.view.lab.protocols import LabHttp, LabWebSocket
 
 PORT = 8470
@@ -46,7 +46,7 @@ class LabSettings:
     runs: Path = Path("runs")
     """Where runs are recorded and recordings are found."""
     token: str | None = None
-    """What pages must know; made where one is needed and none is given."""
+    """What pages must know; made where none is given."""
     client: Path | None = None
     """The built page; None: only the interface behind it."""
     initial: InitialRun | None = None
@@ -64,10 +64,10 @@ class LabServer:
         self._socket = listening(settings.host, settings.port)
         self.port: int = self._socket.getsockname()[1]
         self.host = settings.host
-        self.token = checked_token(settings)
         self.spawner = Spawner()
         try:
-            guard = Guard(settings.host, self.port, self.token)
+            guard = Guard(settings.host, self.port, checked_token(settings.token))
+            self.token = guard.token
             self.lab = Lab(guard, Catalogue(settings.root), settings.runs, self.spawner)
         except BaseException:
             self._socket.close()
@@ -86,6 +86,7 @@ class LabServer:
             access_log=False,
             log_config=None,
             server_header=False,
+            h11_max_incomplete_event_size=HEAD_BYTES,
             proxy_headers=False,
             timeout_graceful_shutdown=PARTING_SECONDS,
         )
@@ -93,11 +94,11 @@ class LabServer:
 
     @property
     def address(self) -> str:
-        """To open in a browser; the token is behind the #, which browsers send to nobody."""
+        """To open in a browser. The page that it opens gets a cookie in place of the token."""
         host = "127.0.0.1" if self.host in ("0.0.0.0", "") else "[::1]" if self.host == "::" else self.host
         if ":" in host and not host.startswith("["):
             host = f"[{host}]"
-        return f"http://{host}:{self.port}/" + (f"#token={self.token}" if self.token else "")
+        return f"http://{host}:{self.port}/?token={self.token}"
 
     @property
     def started(self) -> bool:
@@ -158,19 +159,16 @@ def quiet_libraries() -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 
 
-def checked_token(settings: LabSettings) -> str | None:
-    """The token that pages need: none on loopback, unless one is asked for."""
-    token = settings.token
-    if token is not None:
-        if (
-            len(token) < SHORTEST_TOKEN
-            or not token.isascii()
-            or not all(one.isalnum() or one in "-._~" for one in token)
-        ):
-            problem = f"needs at least {SHORTEST_TOKEN} letters, digits or any of -._~; without --token one is made"
-            raise InputError(Problem(problem, key="--token"))
-        return token
-    return None if is_loopback(settings.host) else secrets.token_urlsafe(24)
+def checked_token(token: str | None) -> str | None:
+    """A token that somebody has chosen; None where one is to be made."""
+    if token is not None and (
+        len(token) < SHORTEST_TOKEN
+        or not token.isascii()
+        or not all(letter.isalnum() or letter in "-._~" for letter in token)
+    ):
+        problem = f"needs at least {SHORTEST_TOKEN} letters, digits or any of -._~; without --token one is made"
+        raise InputError(Problem(problem, key="--token"))
+    return token
 
 
 def listening(host: str, port: int) -> socket.socket:
