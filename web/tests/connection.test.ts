@@ -62,7 +62,7 @@ describe("connection", () => {
     const connection = new Connection("ws://lab/ws", { name: "me", socket });
     connection.onStatus((status) => seen.push(status));
     last().opens();
-    expect(last().sent[0]).toEqual({ t: "hello", token: "secret", name: "me" });
+    expect(last().sent[0]).toEqual({ t: "hello", token: null, name: "me" });
     expect(connection.connected).toBe(false);
     last().says({ t: "welcome", viewer: "v1", version: "1", limits: {} });
     expect(connection.connected).toBe(true);
