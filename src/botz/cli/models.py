@@ -28,6 +28,17 @@ Packages = Annotated[
         "--package", metavar="NAME=FOLDER", help="Folder of a package:// that the file refers to; may be repeated."
     ),
 ]
+Chosen = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="Which model of an SDF file that holds several.")
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(
+        "--missing-meshes",
+        metavar="refuse|ignore-visual|ignore",
+        help="Meshes that are not there: an error, left out where they are only seen (the default), or all left out.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -46,13 +57,15 @@ def check(
         str | None, typer.Option(help="Step to check for, as '1 ms'; that of scenarios that say none by default.")
     ] = None,
     package: Packages = None,
+    chosen: Chosen = None,
+    missing_meshes: Missing = None,
     as_json: AsJson = False,
 ) -> None:
     """Find what breaks simulations: impossible or missing inertia, mixed-up units, mass ratios, too long a step."""
     from botz.scene.model_check import check_model
 
     seconds = _step(step)
-    robot = load(model, packages_of(package), check_inertia=False)
+    robot = load(model, packages_of(package), chosen, missing_meshes, check_inertia=False)
     found = check_model(robot, seconds)
     if as_json:
         print_json(report(robot, seconds, found))
@@ -157,21 +170,24 @@ def convert(
         ),
     ] = False,
     package: Packages = None,
+    chosen: Chosen = None,
+    missing_meshes: Missing = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a model in another format, with its inertias, actuators and force elements; meshes go beside it."""
     from botz.scene.model_files import save_model
     from botz.scene.model_fill import filled
-    from botz.scene.model_tree import inertia_problems
+    from botz.scene.model_tree import inertia_problems, tied_if_massless
 
-    robot = load(model, packages_of(package), check_inertia=not fill_inertia)
+    robot = load(model, packages_of(package), chosen, missing_meshes, check_inertia=False)
     if robot.file is not None and out.exists() and out.resolve() == robot.file.resolve():
         raise InputError(Problem("is the file that is read; give another name", key="OUT", file=out))
     names: list[str] = []
     if fill_inertia:
         robot, names = filled(robot)
-        if problems := inertia_problems(robot):
-            raise InputError(problems)
+    robot = tied_if_massless(robot)
+    if problems := inertia_problems(robot):
+        raise InputError(problems)
     notes = [*robot.notes, *save_model(robot, out)]
     if as_json:
         notes_shown = [
@@ -201,13 +217,25 @@ def packages_of(given: list[str] | None) -> dict[str, str]:
     return found
 
 
-def load(source: str, packages: dict[str, str], *, check_inertia: bool) -> RobotModel:
-    """The model of a model file, of a robot file or of a library robot."""
+def load(
+    source: str,
+    packages: dict[str, str],
+    chosen: str | None = None,
+    missing_meshes: str | None = None,
+    *,
+    check_inertia: bool,
+) -> RobotModel:
+    """The model of a model file, of a robot file or of a library robot; `chosen` names one of several."""
+    from botz.scene.mesh_files import MISSING_MESHES
     from botz.scene.model_files import load_model
 
+    if missing_meshes is not None and missing_meshes not in MISSING_MESHES:
+        choices = ", ".join(MISSING_MESHES)
+        raise InputError(Problem(f"{missing_meshes!r} is unknown; choose from: {choices}", key="--missing-meshes"))
     path = Path(source)
     if path.suffix and path.suffix.lower() not in ROBOT_FILES:
-        return load_model(path, packages, check_inertia=check_inertia)
+        missing: Any = missing_meshes or MISSING_MESHES[1]
+        return load_model(path, packages, model=chosen, check_inertia=check_inertia, missing_meshes=missing)
     from botz.scenario.load import load_robot
     from botz.scenario.multibody import MultibodyRobot
 
@@ -215,14 +243,16 @@ def load(source: str, packages: dict[str, str], *, check_inertia: bool) -> Robot
     if not isinstance(loaded.spec, MultibodyRobot):
         engine = loaded.data["engine"]
         raise InputError(Problem(f"{source!r} is for engine {engine!r}; models are those of engine 'multibody'"))
-    return _of_robot(loaded.spec, loaded.file, packages, check_inertia)
+    laid_over = {"model": chosen, "missing_meshes": missing_meshes}
+    robot = loaded.spec.model_copy(update={key: value for key, value in laid_over.items() if value is not None})
+    return _of_robot(robot, loaded.file, packages, check_inertia)
 
 
 def _of_robot(robot: MultibodyRobot, file: Path, packages: dict[str, str], check_inertia: bool) -> RobotModel:
     """The model with what the robot file lays over it."""
     from dataclasses import replace
 
-    from botz.scene.model_files import load_model
+    from botz.scene.model_files import loaded
     from botz.scene.robot_model import ModelActuator
     from botz.scene.yaml_model import model_of
 
@@ -233,7 +263,7 @@ def _of_robot(robot: MultibodyRobot, file: Path, packages: dict[str, str], check
             shapes = (replace(one, file=folder / one.file) if one.file is not None else one for one in link.shapes)
             model.links[name] = replace(link, shapes=tuple(shapes))
     else:
-        model = load_model(folder / robot.file, {**robot.packages, **packages}, check_inertia=check_inertia)
+        model = loaded(robot, folder, packages, check_inertia=check_inertia)
     actuators = dict(model.actuators)
     for joint, spec in robot.actuators.items():
         before = actuators.get(joint, ModelActuator(joint, spec.kind))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -28,7 +27,7 @@ from botz.scenario.sensors import AnySensor, RangeFinder
 from botz.scene.height_grid import HeightGrid
 from botz.scene.mj_world import PlacedModel, build_spec, compile_spec
 from botz.scene.mjcf_parts import native_actuator_of
-from botz.scene.model_files import load_model
+from botz.scene.model_files import loaded
 from botz.scene.plugins import UNKNOWN
 from botz.scene.robot_model import ModelJoint, RobotModel, transform
 from botz.scene.rotations import quaternion_of
@@ -80,7 +79,7 @@ def _robot(name: str, robot: PlacedMultibody, user_elements: str) -> RobotParts:
     if robot.file is None:
         model = model_of(robot, name, key)
     else:
-        model = load_model(Path(robot.file), robot.packages)
+        model = loaded(robot)
         if robot.unknown_plugins == "refuse":
             unknown = [note for note in model.notes if note.key == UNKNOWN]
             if unknown:

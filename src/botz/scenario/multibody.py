@@ -153,9 +153,14 @@ class MultibodyRobot(Strict):
     """Where its numbers come from, and which are assumptions."""
     file: str | None = None
     """A model file: .urdf, .xacro, .sdf or .xml (MJCF); null: `links` and `joints` are given here."""
+    model: str | None = None
+    """Which model of an SDF file that holds several; null: the only one that is not static."""
     packages: dict[str, str] = Field(default={})
-    """Folders of packages named by package:// in the file; others are looked for above the file and where ROS has
-    them."""
+    """Folders, relative to the file, of packages named by package:// in it or by $(find) of xacro; others are looked
+    for above the file and where ROS has them."""
+    missing_meshes: Literal["refuse", "ignore-visual", "ignore"] = "ignore-visual"
+    """Meshes of a URDF or SDF file that are not there: an error; left out with a note where they are only seen; left
+    out with a note in any case."""
     unknown_plugins: Literal["refuse", "ignore"] = "refuse"
     """Plugins in the file that Botz does not know: an error, or left out and told."""
     base: Literal["floating", "fixed"] = "floating"
@@ -180,6 +185,8 @@ class MultibodyRobot(Strict):
             for key in ("links", "joints"):
                 if getattr(self, key):
                     found.append(((key,), "are those of the model file; give 'file' or these"))
+        if self.file is None and self.model is not None:
+            found.append((("model",), "names one of several in an SDF file; give that by 'file'"))
         for name, joint in self.joints.items():
             for key in ("parent", "child"):
                 link = getattr(joint, key)

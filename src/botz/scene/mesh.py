@@ -51,11 +51,10 @@ def load_mesh(path: Path | str, scale: float | Sequence[float] = 1.0) -> trimesh
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = trimesh.load_mesh(str(path), process=True)
-    except ImportError as error:
+    except ImportError:
         if ending != ".dae":
             raise _wrong(path, "cannot be read as a mesh; export it again, best as binary STL") from None
-        missing = error.name or error
-        raise _wrong(path, f"needs {missing}, which is not installed: pip install 'botz[collada]'") from None
+        raise _wrong(path, "is COLLADA, for which the package pycollada is missing: pip install pycollada") from None
     except Exception as error:  # every format fails in its own way, and any of them means the same
         words = " ".join(str(error).split())[:200] or type(error).__name__
         raise _wrong(path, f"cannot be read as a mesh: {words}; export it again, best as binary STL") from None

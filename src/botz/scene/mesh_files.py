@@ -7,15 +7,46 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 from urllib.parse import unquote
 from urllib.request import url2pathname
 
 from botz.errors import InputError, Problem
+from botz.scene.mesh import READABLE
 from botz.scene.robot_model import RobotModel
+from botz.scene.xml_tree import XmlNode, XmlReading
 
 MESHES = "meshes"
 """Folder beside a written model that holds its meshes."""
+MissingMeshes = Literal["refuse", "ignore-visual", "ignore"]
+MISSING_MESHES: tuple[MissingMeshes, ...] = ("refuse", "ignore-visual", "ignore")
+"""What becomes of a mesh that is not there or of no format that is read: an error; left out with a note where it is
+only seen; left out with a note in any case."""
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(.*)$", re.DOTALL)
+
+
+class MeshFinding:
+    """Finds the meshes of a model file, and knows which of them may be missing."""
+
+    def __init__(self, packages: Mapping[str, str], missing: MissingMeshes = "ignore-visual"):
+        self.packages = packages
+        self.missing = missing
+
+    def find(
+        self, reading: XmlReading, node: XmlNode, reference: str, file: Path | None, *, seen: bool, key: str
+    ) -> Path | None:
+        """The file of a reference at `node`; None with a note where it is left out, else with a problem."""
+        try:
+            return resolve_mesh(reference, file, self.packages)
+        except InputError as error:
+            for problem in error.problems:
+                if self.missing == "ignore" or (seen and self.missing == "ignore-visual"):
+                    reading.note(node, f"{problem.message}; it is left out", key)
+                else:
+                    # What is touched changes how a robot moves, so nobody leaves it out but the user.
+                    remedy = "" if seen else "; or leave it out by 'missing_meshes: ignore' of the robot"
+                    reading.wrong(node, problem.message + remedy, key)
+            return None
 
 
 def resolve_mesh(reference: str, file: Path | None, packages: Mapping[str, str] | None = None) -> Path:
@@ -38,6 +69,13 @@ def resolve_mesh(reference: str, file: Path | None, packages: Mapping[str, str] 
         raise _missing(f"mesh {reference!r} is not on this computer; save it beside the model and name its path")
     if not _exists(found):
         raise _missing(f"mesh {reference!r} is missing: there is no file {found}; put it there or mend the path")
+    return _readable(reference, found)
+
+
+def _readable(reference: str, found: Path) -> Path:
+    if found.suffix.lower() not in READABLE:
+        formats = ", ".join(READABLE)
+        raise _missing(f"mesh {reference!r} is in no format that is read ({formats}); export it as one of them")
     return found
 
 
@@ -54,12 +92,17 @@ def _in_package(reference: str, path: str, file: Path | None, packages: Mapping[
     folders = list(dict.fromkeys(_folders(package, file, packages)))
     for folder in folders:
         if _exists(folder / rest):
-            return folder / rest
+            return _readable(reference, folder / rest)
     where = ", ".join(str(folder) for folder in folders)
     if folders:
         raise _missing(f"mesh {reference!r} is missing: package {package!r} is {where}, without {rest!r}")
     message = f"mesh {reference!r} is in package {package!r}, which is not found; give its folder under 'packages'"
     raise _missing(f"{message} (--package {package}=FOLDER on the command line)")
+
+
+def package_folder(package: str, file: Path | None, packages: Mapping[str, str]) -> Path | None:
+    """The folder of a package; None where it is not found."""
+    return next(_folders(package, file, packages), None)
 
 
 def _folders(package: str, file: Path | None, packages: Mapping[str, str]) -> Iterator[Path]:

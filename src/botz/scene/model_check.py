@@ -14,7 +14,7 @@ from botz.errors import InputError
 from botz.scenario.elements import DcMotorElement, LugreElement, Propeller
 from botz.scene.mesh import load_mesh, why_flat
 from botz.scene.model_bounds import Bounds, around, shape_bounds
-from botz.scene.model_tree import moving_groups, rigid_groups, wrong_inertia
+from botz.scene.model_tree import moving_groups, rigid_groups, tied_if_massless, wrong_inertia
 from botz.scene.robot_model import NOWHERE, Place, RobotModel
 
 LARGEST_MESH = 50.0
@@ -44,7 +44,13 @@ class Finding:
 
 def check_model(model: RobotModel, step: float | None = None) -> list[Finding]:
     """All that is found, errors first. With a step [s] also whether it is short enough for the lightest parts."""
-    found = [*_inertias(model), *_sizes(model), *_mass_ratios(model), *_names(model)]
+    tied = tied_if_massless(model)
+    found = [
+        Finding("warning", note.key, note.message, Place(note.file, note.line))
+        for note in tied.notes[len(model.notes) :]
+    ]
+    model = tied
+    found += [*_inertias(model), *_sizes(model), *_mass_ratios(model), *_names(model)]
     if step is not None:
         found += _spins(model, step)
         if not any(one.severity == "error" for one in found):

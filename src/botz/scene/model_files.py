@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from botz.errors import InputError, Problem
+from botz.scenario.multibody import MultibodyRobot
+from botz.scene.mesh_files import MissingMeshes
 from botz.scene.robot_model import RobotModel
 from botz.scene.xml_tree import read_xml
 
@@ -16,27 +18,60 @@ WRITTEN = {".urdf": "urdf", ".sdf": "sdf", ".xml": "mjcf"}
 CHOICES = ".urdf, .xacro, .sdf, .world or .xml (MJCF)"
 
 
-def load_model(file: Path, packages: Mapping[str, str] | None = None, *, check_inertia: bool = True) -> RobotModel:
+def load_model(
+    file: Path,
+    packages: Mapping[str, str] | None = None,
+    *,
+    model: str | None = None,
+    check_inertia: bool = True,
+    fixed: bool = False,
+    missing_meshes: MissingMeshes = "ignore-visual",
+) -> RobotModel:
     """The model of a file; raises InputError with all problems.
 
-    `packages` are folders by the names of package:// references. Without `check_inertia` links are read as they are,
-    for tools that report or fill what is missing.
+    `packages` are folders by the names of package:// references; `model` names one of several in an SDF file. Without
+    `check_inertia` links are read as they are, for tools that report or fill what is missing; with `fixed` the root
+    needs no mass.
     """
     file = Path(file)
+    form = _format(file)
+    if model is not None and form != "sdf":
+        raise InputError(Problem(f"'model' names one of several in an SDF file; this is {form.upper()}", file=file))
     # Readers are large, MuJoCo's more so: only the one that is needed is loaded.
-    match _format(file):
+    match form:
         case "urdf":
             from botz.scene.urdf_reader import read_urdf
 
-            return read_urdf(file, packages, check_inertia=check_inertia)
+            return read_urdf(file, packages, check_inertia=check_inertia, fixed=fixed, missing_meshes=missing_meshes)
         case "sdf":
             from botz.scene.sdf_reader import read_sdf
 
-            return read_sdf(file, packages, check_inertia=check_inertia)
+            return read_sdf(
+                file, packages, model, check_inertia=check_inertia, fixed=fixed, missing_meshes=missing_meshes
+            )
         case _:
             from botz.scene.mjcf_reader import read_mjcf
 
             return read_mjcf(file)
+
+
+def loaded(
+    robot: MultibodyRobot,
+    folder: Path | None = None,
+    packages: Mapping[str, str] | None = None,
+    *,
+    check_inertia: bool = True,
+) -> RobotModel:
+    """The model of a robot's `file`, which is relative to `folder`; `packages` are laid over the robot's."""
+    assert robot.file is not None
+    return load_model(
+        (folder or Path()) / robot.file,
+        {**robot.packages, **(packages or {})},
+        model=robot.model,
+        check_inertia=check_inertia,
+        fixed=robot.base == "fixed",
+        missing_meshes=robot.missing_meshes,
+    )
 
 
 def _format(file: Path) -> str:

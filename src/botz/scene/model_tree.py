@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -84,10 +85,24 @@ def rigid_groups(model: RobotModel) -> list[list[str]]:
     return groups
 
 
-def moving_groups(model: RobotModel) -> list[list[str]]:
-    """Groups of links that move: all but the root's where that is tied to the world."""
+def moving_groups(model: RobotModel, *, fixed: bool = False) -> list[list[str]]:
+    """Groups of links that move: all but the root's where that is tied to the world, by the file or by `fixed`."""
     groups = rigid_groups(model)
-    return groups[1:] if model.fixed_base else groups
+    return groups[1:] if fixed or model.fixed_base else groups
+
+
+def massless(model: RobotModel, links: Iterable[str]) -> bool:
+    return all(model.links[link].inertial is None for link in links)
+
+
+def tied_if_massless(model: RobotModel) -> RobotModel:
+    """The model, tied to the world and with a note where its root has no mass: free it could not move."""
+    root = rigid_groups(model)[0]
+    if model.fixed_base or model.native is not None or not massless(model, root):
+        return model
+    message = "has no mass, so the robot is taken as fixed to the world: a scenario needs 'base: fixed'"
+    note = model.links[root[0]].place.problem(message, f"link {root[0]}")
+    return replace(model, fixed_base=True, notes=(*model.notes, note))
 
 
 def wrong_inertia(inertial: Inertial) -> str | None:
@@ -105,13 +120,14 @@ def wrong_inertia(inertial: Inertial) -> str | None:
     return None
 
 
-def inertia_problems(model: RobotModel) -> list[Problem]:
+def inertia_problems(model: RobotModel, *, fixed: bool = False) -> list[Problem]:
     """Links that move and cannot, because of their masses; at the line where they stand."""
     found = []
-    for group in moving_groups(model):
+    for group in moving_groups(model, fixed=fixed):
         heavy = [link for link in group if model.links[link].inertial is not None]
         if not heavy:
-            message = "moves, but has no mass; give it an <inertial> with mass and inertia, or fix its joint"
+            remedy = "give the robot 'base: fixed'" if group[0] == model.root else "fix its joint"
+            message = f"moves, but has no mass; give it an <inertial> with mass and inertia, or {remedy}"
             found.append(model.links[group[0]].place.problem(message, f"link {group[0]}"))
         found += list(_wrong(model, heavy))
     return found

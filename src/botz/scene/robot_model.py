@@ -6,6 +6,7 @@ a file places joints elsewhere, its reader moves the link's frame and everything
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import cos, sin
 from pathlib import Path
@@ -60,6 +61,20 @@ def transform(x: float, y: float, z: float, roll: float, pitch: float, yaw: floa
     found = np.eye(4)
     found[:3, :3] = rotation_from_rpy(roll, pitch, yaw)
     found[:3, 3] = x, y, z
+    return found
+
+
+def turned_to(normal: Sequence[float]) -> np.ndarray:
+    """The 4x4 matrix of a rotation that takes z to a direction."""
+    z = np.array(normal)
+    length = np.linalg.norm(z)
+    found = np.eye(4)
+    if length < 1e-12:
+        return found
+    z /= length
+    x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [0.0, 0.0, 1.0], z)
+    x /= np.linalg.norm(x)
+    found[:3, :3] = np.column_stack([x, np.cross(z, x), z])
     return found
 
 

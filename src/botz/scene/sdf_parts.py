@@ -11,13 +11,14 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from botz.scenario.sensors import AnySensor
-from botz.scene.robot_model import Inertial, ModelShape, rpy_from_rotation
+from botz.scene.robot_model import Inertial, ModelShape, rpy_from_rotation, turned_to
 from botz.scene.sdf_frames import truth
 from botz.scene.xml_tree import XmlNode, XmlReading
 
 Posing = Callable[[XmlNode], np.ndarray]
 """Pose in the link's frame of something in the link."""
-FindFile = Callable[[XmlNode, str], Path | None]
+FindFile = Callable[[XmlNode, str, bool], Path | None]
+"""Of a mesh: the element that names it, its address, and whether it is only seen."""
 SENSOR: TypeAdapter[Any] = TypeAdapter(AnySensor)
 COLOURS = {
     "red": (1.0, 0.0, 0.0), "green": (0.0, 1.0, 0.0), "blue": (0.0, 0.0, 1.0), "yellow": (1.0, 1.0, 0.0),
@@ -55,7 +56,9 @@ def read_inertial(reading: XmlReading, link: XmlNode, posing: Posing) -> Inertia
     pose = posing(node)
     turn = pose[:3, :3]
     tensor = turn @ np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]) @ turn.T
-    if mass == 0.0 and not tensor.any():
+    if mass == 0.0:
+        if tensor.any():
+            reading.note(node, "has the mass 0, so that its inertia is not read")
         return None
     return Inertial(mass, pose[:3, 3].copy(), (tensor + tensor.T) / 2, node.place)
 
@@ -112,7 +115,7 @@ def _shape(reading: XmlReading, node: XmlNode, posing: Posing, find: FindFile) -
             if node.tag == "visual" and max(extent := reading.child_numbers(what, "size", 2, (1.0, 1.0))) < WIDE:
                 # A sticker: only what is touched has no end.
                 kind, size = "box", (*extent, THIN)
-            pose = pose @ _turned_to(reading.child_numbers(what, "normal", 3, (0.0, 0.0, 1.0)))
+            pose = pose @ turned_to(reading.child_numbers(what, "normal", 3, (0.0, 0.0, 1.0)))
         case "mesh":
             uri = what.first("uri")
             if uri is None or not uri.text:
@@ -120,7 +123,7 @@ def _shape(reading: XmlReading, node: XmlNode, posing: Posing, find: FindFile) -
                 return None
             sx, sy, sz = reading.child_numbers(what, "scale", 3, scale)
             scale = (sx, sy, sz)
-            file = find(uri, uri.text)
+            file = find(uri, uri.text, node.tag == "visual")
             if what.first("submesh") is not None:
                 reading.note(what, "<submesh> is not read: the whole mesh is taken")
             if file is None:
@@ -130,6 +133,9 @@ def _shape(reading: XmlReading, node: XmlNode, posing: Posing, find: FindFile) -
         case _:
             reading.note(what, f"the shape <{what.tag}> is not read, and left out")
             return None
+    if 0.0 in size and node.tag == "visual":
+        reading.note(what, "a size of 0 leaves nothing to see; it is left out")
+        return None
     if any(not one > 0.0 for one in size):
         reading.wrong(what, f"sizes are positive, not {' '.join(f'{one:g}' for one in size)}", what.tag)
         return None
@@ -137,20 +143,6 @@ def _shape(reading: XmlReading, node: XmlNode, posing: Posing, find: FindFile) -
     colour = _colour(reading, node) if seen else None
     friction = 0.8 if seen else _friction(reading, node)
     return ModelShape(kind, size, pose, file, scale, seen, not seen, colour, friction, node.place)
-
-
-def _turned_to(normal: tuple[float, ...]) -> np.ndarray:
-    """A rotation that takes z to a direction."""
-    z = np.array(normal)
-    length = np.linalg.norm(z)
-    found = np.eye(4)
-    if length < 1e-12:
-        return found
-    z /= length
-    x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [0.0, 0.0, 1.0], z)
-    x /= np.linalg.norm(x)
-    found[:3, :3] = np.column_stack([x, np.cross(z, x), z])
-    return found
 
 
 def _colour(reading: XmlReading, node: XmlNode) -> tuple[float, float, float, float] | None:

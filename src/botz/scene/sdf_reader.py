@@ -16,7 +16,7 @@ import numpy as np
 from botz.errors import InputError
 from botz.scenario.elements import AnyElement, LiftDrag
 from botz.scenario.names import closest
-from botz.scene.mesh_files import resolve_mesh
+from botz.scene.mesh_files import MeshFinding, MissingMeshes
 from botz.scene.model_tree import inertia_problems, tree_problems
 from botz.scene.plugins import PluginReading
 from botz.scene.robot_model import ModelJoint, ModelLink, RobotModel
@@ -56,11 +56,18 @@ class _Choice:
 
 
 def read_sdf(
-    path: Path, packages: Mapping[str, str] | None = None, model: str | None = None, *, check_inertia: bool = True
+    path: Path,
+    packages: Mapping[str, str] | None = None,
+    model: str | None = None,
+    *,
+    check_inertia: bool = True,
+    fixed: bool = False,
+    missing_meshes: MissingMeshes = "ignore-visual",
 ) -> RobotModel:
     """The model of a file; `model` names it where a file has several. Raises InputError with all problems.
 
-    With `check_inertia` what moves must have a mass and a tensor that bodies can have.
+    With `check_inertia` what moves must have a mass and a tensor that bodies can have; with `fixed` the root is part of
+    the world, whatever the file says, and needs none.
     """
     path = Path(path)
     # Folders of packages are relative to the file that is read, not to those that it includes.
@@ -75,8 +82,8 @@ def read_sdf(
         parts.wrong(choice.node, f"model {choice.name!r} has no links; a robot needs at least one <link>")
     if not parts.links:
         parts.finish()
-    found = _Assembly(parts, choice).model(path)
-    if check_inertia and (problems := inertia_problems(found)):
+    found = _Assembly(parts, choice, MeshFinding(parts.packages, missing_meshes)).model(path)
+    if check_inertia and (problems := inertia_problems(found, fixed=fixed)):
         raise InputError(problems)
     return found
 
@@ -101,14 +108,19 @@ def _chosen(parts: SdfParts, path: Path, wanted: str | None) -> _Choice:
         choices = [one for one in choices if one.name == wanted]
         if not choices:
             raise InputError([*parts.problems, root.problem(f"there is no model {wanted!r}{closest(wanted, names)}")])
+        if len(choices) > 1:
+            message = f"holds {len(choices)} models called {wanted!r}; give each a name of its own"
+            raise InputError([*parts.problems, root.problem(message)])
     # A world's ground and walls are static: the robot is what else there is.
     moving = [one for one in choices if not one.static] or choices
     if len(moving) != 1:
         if not moving:
             problem = root.problem("holds no <model>; a robot is one")
             raise InputError(parts.problems or problem)
-        listed = ", ".join(one.name for one in moving)
-        message = f"holds several models ({listed}); put the one that is meant into a file of its own"
+        message = (
+            f"holds several models ({', '.join(one.name for one in moving)}); name one by 'model: {moving[0].name}' of "
+            "the robot (--model on the command line); for more of them make one robot per model"
+        )
         raise InputError([*parts.problems, root.problem(message)])
     # What else the world holds may be missing: it is not this robot.
     parts.notes, parts.problems = [*parts.notes, *parts.problems], []
@@ -121,8 +133,9 @@ def _chosen(parts: SdfParts, path: Path, wanted: str | None) -> _Choice:
 class _Assembly:
     """From parts whose frames are known to links and joints."""
 
-    def __init__(self, parts: SdfParts, choice: _Choice):
+    def __init__(self, parts: SdfParts, choice: _Choice, meshes: MeshFinding):
         self.parts = parts
+        self.meshes = meshes
         self.choice = choice
         self.frames = parts.frames
         self.offsets: dict[str, np.ndarray] = {}
@@ -196,13 +209,8 @@ class _Assembly:
                 self.sensors[name if name not in self.sensors else f"{part.name}_{name}"] = found
         return ModelLink(part.name, inertial, shapes, node.place)
 
-    def _mesh(self, node: XmlNode, uri: str) -> Path | None:
-        try:
-            return resolve_mesh(uri, node.file, self.parts.packages)
-        except InputError as error:
-            for problem in error.problems:
-                self.parts.wrong(node, problem.message, "mesh")
-            return None
+    def _mesh(self, node: XmlNode, uri: str, seen: bool) -> Path | None:
+        return self.meshes.find(self.parts, node, uri, node.file, seen=seen, key="mesh")
 
     def _moved(self, element: AnyElement) -> AnyElement:
         """An element whose place is said in a link's frame that was moved."""

@@ -14,6 +14,8 @@ from botz.scene.sdf_sources import find_resource, model_file, version_of
 from botz.scene.xml_tree import XmlNode, XmlReading, read_xml
 
 OLDEST, NEWEST = (1, 4), (1, 12)
+RESERVED = (1, 7)
+"""Since this version no link may be called world; before, converters from URDF wrote one to tie a robot to."""
 MOST_INCLUDES = 1000
 DEEPEST = 50
 """Models within models."""
@@ -116,6 +118,8 @@ class SdfParts(XmlReading):
         carrier: str | None = None
         for child in node.children:
             match child.tag:
+                case "link" if child.get("name") == WORLD and scope.version < RESERVED:
+                    self.note(child, "a link called 'world' is the world itself; what else it says is not read")
                 case "link" | "joint" | "frame" | "model":
                     own = self._name(child)
                     if own is None:

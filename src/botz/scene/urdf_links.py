@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from botz.errors import InputError
 from botz.scenario.names import closest
-from botz.scene.mesh_files import resolve_mesh
+from botz.scene.mesh_files import MeshFinding
 from botz.scene.plugins import OWN
-from botz.scene.robot_model import Inertial, ModelJoint, ModelLink, ModelShape, transform
+from botz.scene.robot_model import Inertial, ModelJoint, ModelLink, ModelShape, transform, turned_to
 from botz.scene.xml_tree import XmlNode, XmlReading
 
 Colour = tuple[float, float, float, float]
@@ -25,10 +24,10 @@ UNLIMITED = 1e9
 class UrdfLinks(XmlReading):
     """Reads links one after the other; `links` grows."""
 
-    def __init__(self, file: Path | None, packages: Mapping[str, str]):
+    def __init__(self, file: Path | None, meshes: MeshFinding):
         super().__init__()
         self.file = file
-        self.packages = packages
+        self.meshes = meshes
         self.links: dict[str, ModelLink] = {}
         self.materials: dict[str, Colour] = {}
 
@@ -84,7 +83,9 @@ class UrdfLinks(XmlReading):
             ixx, iyy, izz = (self.number(inertia, name) for name in ("ixx", "iyy", "izz"))
             ixy, ixz, iyz = (self.number(inertia, name, 0.0) for name in ("ixy", "ixz", "iyz"))
             tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-        if kilograms == 0.0 and not np.any(tensor):
+        if kilograms == 0.0:
+            if np.any(tensor):
+                self.note(node, "has the mass 0, so that its inertia is not read", f"link {link}")
             return None
         turn = pose[:3, :3]
         return Inertial(kilograms, pose[:3, 3].copy(), turn @ tensor @ turn.T, (inertia or node).place)
@@ -92,7 +93,7 @@ class UrdfLinks(XmlReading):
     def _shape(self, node: XmlNode, link: str) -> ModelShape | None:
         self.foreign(node, "origin", "geometry", "material", "verbose", OWN)
         pose, geometry = self.origin(node), node.first("geometry")
-        one = None if geometry is None else geometry.first("box", "cylinder", "sphere", "capsule", "mesh")
+        one = None if geometry is None else geometry.first("box", "cylinder", "sphere", "capsule", "mesh", "plane")
         if one is None:
             kinds = [child.tag for child in geometry.children] if geometry is not None else []
             got = f", not <{kinds[0]}>" if kinds else ""
@@ -114,7 +115,10 @@ class UrdfLinks(XmlReading):
             sx, sy, sz = self.numbers(one, "scale", 3, (1, 1, 1))
             if 0.0 in (sx, sy, sz):
                 self.wrong(one, f"a scale of 0 leaves nothing of the mesh, as {one.get('scale')!r}", "mesh.scale")
-            return replace(shape, file=self._mesh(one, link), scale=(sx, sy, sz))
+            mesh = self._mesh(one, link, shape.visual)
+            return None if mesh is None else replace(shape, file=mesh, scale=(sx, sy, sz))
+        if one.tag == "plane":  # not in URDF's own list, but PyBullet's grounds are made of it
+            return replace(shape, pose=pose @ turned_to(self.numbers(one, "normal", 3, (0, 0, 1))))
         before = len(self.problems)
         if one.tag == "box":
             size = self.numbers(one, "size", 3)
@@ -123,18 +127,17 @@ class UrdfLinks(XmlReading):
         else:
             size = (self.number(one, "radius"), self.number(one, "length"))
         if min(size) <= 0.0 and len(self.problems) == before:
+            if shape.visual and min(size) == 0.0:
+                self.note(one, "a size of 0 leaves nothing to see; it is left out", f"link {link}")
+                return None
             self.wrong(one, f"sizes must be positive, not {' '.join(f'{value:g}' for value in size)}", f"link {link}")
         return replace(shape, size=size)
 
-    def _mesh(self, node: XmlNode, link: str) -> Path | None:
+    def _mesh(self, node: XmlNode, link: str, seen: bool) -> Path | None:
         reference = self.attribute(node, "filename")
         if reference is None:
             return None
-        try:
-            return resolve_mesh(reference, self.file, self.packages)
-        except InputError as error:
-            self.problems += [node.problem(problem.message, f"link {link}") for problem in error.problems]
-            return None
+        return self.meshes.find(self, node, reference, self.file, seen=seen, key=f"link {link}")
 
     def _material(self, node: XmlNode) -> Colour | None:
         material = node.first("material")

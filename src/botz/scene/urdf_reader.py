@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
 from botz.errors import InputError, Problem
 from botz.scenario.names import closest
+from botz.scene.mesh_files import MeshFinding, MissingMeshes, package_folder
 from botz.scene.model_tree import inertia_problems, tree_problems
-from botz.scene.plugins import HELD, OWN, PluginReading, actuator_misfits
+from botz.scene.plugins import OWN, PluginReading, actuator_misfits
 from botz.scene.robot_model import ModelActuator, ModelJoint, Place, RobotModel
 from botz.scene.urdf_links import UNLIMITED, WORLD, UrdfLinks
 from botz.scene.xml_tree import XmlNode, read_xml
@@ -30,22 +35,29 @@ _LOOKS = {
 """Children of <gazebo> about looks and the tuning of Gazebo's own contacts, which nobody misses here."""
 
 
-def read_urdf(file: Path, packages: Mapping[str, str] | None = None, *, check_inertia: bool = True) -> RobotModel:
+def read_urdf(
+    file: Path,
+    packages: Mapping[str, str] | None = None,
+    *,
+    check_inertia: bool = True,
+    fixed: bool = False,
+    missing_meshes: MissingMeshes = "ignore-visual",
+) -> RobotModel:
     """The model of a .urdf or .xacro file; raises InputError with all problems found.
 
-    `packages` are folders by the names of package:// references. With `check_inertia` what moves must have a mass and
-    a tensor that bodies can have; without it such links are read as they are, for tools that report or fill them.
+    `packages` are folders by the names of package:// references and of xacro's $(find). With `check_inertia` what moves
+    must have a mass and a tensor that bodies can have; without it such links are read as they are, for tools that
+    report or fill them. With `fixed` the root is part of the world, whatever the file says, and needs no mass.
     """
-    root = expanded_xacro(file) if file.suffix.lower() == ".xacro" else read_xml(file)
-    return _UrdfReading(root, file, packages or {}).model(check_inertia)
+    packages = packages or {}
+    root = expanded_xacro(file, packages) if file.suffix.lower() == ".xacro" else read_xml(file)
+    model = _UrdfReading(root, file, MeshFinding(packages, missing_meshes)).model()
+    if check_inertia and (problems := inertia_problems(model, fixed=fixed)):
+        raise InputError(problems)
+    return model
 
 
-def read_urdf_text(text: str, file: Path | None = None, packages: Mapping[str, str] | None = None) -> RobotModel:
-    """The model of a URDF document; meshes are looked for beside `file`."""
-    return _UrdfReading(read_xml(text, file), file, packages or {}).model(True)
-
-
-def expanded_xacro(file: Path) -> XmlNode:
+def expanded_xacro(file: Path, packages: Mapping[str, str] | None = None) -> XmlNode:
     """The URDF that a xacro file expands to. Its elements have no lines, since those of the expansion mislead."""
     read_xml(file)  # the parser that xacro uses follows entities; ours refuses them
     try:
@@ -53,9 +65,15 @@ def expanded_xacro(file: Path) -> XmlNode:
     except ImportError:
         message = "needs the package xacro: `pip install botz[xacro]`; or expand it elsewhere and give the .urdf"
         raise InputError(Problem(message, file=file)) from None
+    missing: list[str] = []
     try:
-        text = xacro.process_file(str(file)).toxml()
+        with _ament_of(file, packages or {}, missing):
+            text = xacro.process_file(str(file)).toxml()
     except Exception as error:  # of many kinds, none of which has a common base
+        if missing:
+            message = f"$(find {missing[0]}): no package {missing[0]!r} is found; give its folder under 'packages'"
+            hint = f"(--package {missing[0]}=FOLDER on the command line)"
+            raise InputError(Problem(f"{message} {hint}", file=file)) from None
         raise InputError(Problem(f"xacro refuses it: {' '.join(str(error).split())}", file=file)) from None
     root = read_xml(text, file)
     waiting = [root]
@@ -66,14 +84,44 @@ def expanded_xacro(file: Path) -> XmlNode:
     return root
 
 
+_EXPANDING = threading.Lock()
+
+
+@contextmanager
+def _ament_of(file: Path, packages: Mapping[str, str], missing: list[str]) -> Iterator[None]:
+    """ROS's index of packages, which xacro asks for $(find NAME), stands here for the time of an expansion: it looks
+    where meshes are looked for. Names that it does not know are put into `missing`."""
+
+    def folder(name: str) -> str:
+        found = package_folder(name, file, packages)
+        if found is None:
+            missing.append(name)
+            raise LookupError(name)
+        return str(found.resolve())
+
+    index, inner = ModuleType("ament_index_python"), ModuleType("ament_index_python.packages")
+    vars(inner)["get_package_share_directory"] = folder
+    vars(index)["packages"] = inner
+    with _EXPANDING:
+        ours = {one.__name__: one for one in (index, inner)}
+        before = {name: sys.modules[name] for name in ours if name in sys.modules}
+        sys.modules.update(ours)
+        try:
+            yield
+        finally:
+            for name in ours:
+                del sys.modules[name]
+            sys.modules.update(before)
+
+
 class _UrdfReading(UrdfLinks):
-    def __init__(self, root: XmlNode, file: Path | None, packages: Mapping[str, str]):
-        super().__init__(file, packages)
+    def __init__(self, root: XmlNode, file: Path | None, meshes: MeshFinding):
+        super().__init__(file, meshes)
         self.root = root
         self.joints: dict[str, ModelJoint] = {}
         self.actuators: dict[str, ModelActuator] = {}
 
-    def model(self, check_inertia: bool) -> RobotModel:
+    def model(self) -> RobotModel:
         if self.root.tag != "robot":
             other = {"sdf": "; it is SDF, name it .sdf", "mujoco": "; it is MJCF, name it .xml"}.get(self.root.tag, "")
             raise InputError(self.root.problem(f"a URDF file holds <robot>, not <{self.root.tag}>{other}"))
@@ -88,7 +136,7 @@ class _UrdfReading(UrdfLinks):
                 self._gazebo(node, plugins)
             self.problems += plugins.problems
             self.problems += tree_problems(self.links, self.joints, self.root.place)
-            self.problems += self._held_actuators()
+            self._drop_held_actuators()
         self.finish()
         for joint, actuator in plugins.actuators.items():
             self._merge_actuator(joint, actuator)
@@ -104,18 +152,16 @@ class _UrdfReading(UrdfLinks):
             file=self.file,
             format="urdf",
         )
-        model = self._tied(model)
-        if check_inertia and (problems := inertia_problems(model)):
-            raise InputError(problems)
-        return model
+        return self._tied(model)
 
-    def _held_actuators(self) -> list[Problem]:
-        """Transmissions may stand before their joints, so whether these move is known at the end."""
-        return [
-            one.place.problem(f"joint {name!r} is {self.joints[name].kind}; {HELD}", f"joint {name}")
-            for name, one in self.actuators.items()
-            if self.joints[name].kind in ("fixed", "floating")
-        ]
+    def _drop_held_actuators(self) -> None:
+        """Transmissions may stand before their joints, so whether these move is known at the end. Models whose joints
+        were fixed keep theirs."""
+        for name, one in list(self.actuators.items()):
+            kind = self.joints[name].kind
+            if kind in ("fixed", "floating"):
+                self.notes.append(one.place.problem(f"is {kind}, so it gets no actuator", f"joint {name}"))
+                del self.actuators[name]
 
     def _merge_actuator(self, joint: str, found: ModelActuator) -> None:
         before = self.actuators.get(joint)
@@ -231,9 +277,13 @@ class _UrdfReading(UrdfLinks):
             return None, None, None, None
         before = len(self.problems)
         lower, upper, speed, effort = (self.number(limit, one, 0.0) for one in ("lower", "upper", "velocity", "effort"))
-        if ranged and not lower < upper and len(self.problems) == before:
-            hint = "make it 'fixed'" if lower == upper else "swap them"
-            self.wrong(limit, f"leaves no range from lower {lower:g} to upper {upper:g}; {hint}", key)
+        if ranged and lower > upper:
+            self.wrong(limit, f"leaves no range from lower {lower:g} to upper {upper:g}; swap them", key)
+        if ranged and lower == upper and len(self.problems) == before:
+            # Whoever gives efforts and speeds only gets 0 for both ends by URDF's defaults.
+            message = f"lower and upper are both {lower:g}: read as a joint without limits, as MuJoCo and PyBullet do"
+            self.note(limit, f"{message}; make it 'fixed' if it does not move", key)
+            ranged = False
         for word, value in (("velocity", speed), ("effort", effort)):
             if value < 0:
                 self.wrong(limit, f"{word} must not be negative, as {value:g} is", key)
@@ -266,7 +316,9 @@ class _UrdfReading(UrdfLinks):
 
     def _actuator(self, node: XmlNode, joint: str, kinds: list[str], said: str) -> None:
         if joint not in self._joint_names:
-            self.wrong(node, f"there is no joint {joint!r}{closest(joint, self._joint_names)}", "transmission")
+            # Parts of a robot keep the transmissions of the whole.
+            message = f"there is no joint {joint!r}{closest(joint, self._joint_names)}; it has no effect"
+            self.note(node, message, "transmission")
             return
         known = [kind for kind in kinds if kind]
         if not known:
@@ -307,13 +359,14 @@ class _UrdfReading(UrdfLinks):
                 case "plugin":
                     plugins.take(child)
                 case "mu" | "mu1" if reference in self.links:
-                    self._friction(reference, self.text_numbers(child, 1)[0], child.place)
+                    if (value := self._gazebo_number(child)) is not None:
+                        self._friction(reference, value, child.place)
                 case "springStiffness" if reference in self.joints:
-                    joint = self.joints[reference]
-                    self.joints[reference] = replace(joint, stiffness=self.text_numbers(child, 1)[0])
+                    if (value := self._gazebo_number(child)) is not None:
+                        self.joints[reference] = replace(self.joints[reference], stiffness=value)
                 case "springReference" if reference in self.joints:
-                    joint = self.joints[reference]
-                    self.joints[reference] = replace(joint, rest=self.text_numbers(child, 1)[0])
+                    if (value := self._gazebo_number(child)) is not None:
+                        self.joints[reference] = replace(self.joints[reference], rest=value)
                 case _ if child.tag == OWN and reference in self.joints:
                     armature = self.child_number(child, "armature", 0.0)
                     self.joints[reference] = replace(self.joints[reference], armature=armature)
@@ -324,6 +377,15 @@ class _UrdfReading(UrdfLinks):
                     pass
                 case _:
                     self.note(child, f"<{child.tag}> in <gazebo> is not read")
+
+    def _gazebo_number(self, node: XmlNode) -> float | None:
+        """Of <mu1>1.0</mu1> or <mu1 value="1.0"/>, both of which are about; None with a note where it says nothing."""
+        if node.text:
+            return self.text_numbers(node, 1)[0]
+        if node.get("value") is not None:
+            return self.number(node, "value")
+        self.note(node, f"<{node.tag}> in <gazebo> has no value; write <{node.tag}>NUMBER</{node.tag}>")
+        return None
 
     def _friction(self, link: str, friction: float, place: Place) -> None:
         if friction < 0:

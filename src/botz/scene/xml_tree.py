@@ -24,6 +24,9 @@ DEEPEST = 200
 MOST_ELEMENTS = 1_000_000
 
 
+_DECLARATION = re.compile(rb"<\?xml\s[^<>]*\?>")
+
+
 @dataclass(eq=False)
 class XmlNode:
     tag: str
@@ -109,6 +112,9 @@ class _Building:
         self.parser.SkippedEntityHandler = self._entity
 
     def parse(self, text: bytes) -> XmlNode:
+        if (late := _DECLARATION.search(text, 1)) is not None:
+            # Strict readers refuse a declaration after a comment or an empty line; robots' own do not.
+            text = text[: late.start()] + b"\n" * late[0].count(b"\n") + text[late.end() :]
         try:
             self.parser.Parse(text, True)
         except expat.ExpatError as error:

@@ -98,7 +98,8 @@ def test_packages_are_given_by_option(botz: Botz, tmp_path: Path):
     shape = '<visual><geometry><mesh filename="package://part/x/a.obj" scale="0.4 0.4 0.4"/></geometry></visual>'
     file = robot(tmp_path)
     file.write_text(file.read_text().replace(BOX, shape))
-    assert "'part', which is not found" in botz("model", "check", file).err
+    assert "'part', which is not found" in " ".join(botz("model", "check", file).out.split())
+    assert "'part', which is not found" in botz("model", "check", file, "--missing-meshes", "refuse").err
     assert botz("model", "check", file, "--package", "part=stuff").code == 0
     assert botz("model", "convert", file, tmp_path / "out" / "b.urdf", "--package", "part=stuff").code == 0
     assert (tmp_path / "out" / "meshes" / "a.obj").read_bytes() == mesh.read_bytes()
@@ -137,3 +138,38 @@ def test_mistakes_have_messages(botz: Botz, tmp_path: Path, arguments: list[str]
     assert words in answer.err
     assert "Traceback" not in answer.err
     assert (tmp_path / "bot.urdf").read_text() == before
+
+
+ON_NOTHING = """<robot name="arm"><link name="foot">
+<collision><geometry><mesh filename="gone.stl"/></geometry></collision></link>
+<link name="rod"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial></link>
+<joint name="turn" type="continuous"><parent link="foot"/><child link="rod"/></joint></robot>"""
+
+
+def test_a_root_without_mass_and_meshes_that_are_missing(botz: Botz, tmp_path: Path):
+    file, out = tmp_path / "arm.urdf", tmp_path / "arm.xml"
+    file.write_text(ON_NOTHING)
+    refused = botz("model", "check", file)
+    assert refused.code == 2
+    assert "gone.stl" in refused.err
+    checked = botz("model", "check", file, "--missing-meshes", "ignore")
+    assert checked.code == 0, checked.err
+    assert "it is left out" in checked.out
+    assert "base: fixed" in " ".join(checked.out.split())
+    written = botz("model", "convert", file, out, "--missing-meshes", "ignore")
+    assert written.code == 0, written.err
+    assert "free" not in out.read_text()
+    wrong = botz("model", "check", file, "--missing-meshes", "all")
+    assert wrong.code == 2
+    assert "choose from: refuse, ignore-visual, ignore" in wrong.err
+
+
+def test_one_model_of_a_world(botz: Botz, tmp_path: Path):
+    body = "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
+    models = "".join(f"<model name='{name}'><link name='l'>{body}</link></model>" for name in ("a", "b"))
+    file = tmp_path / "two.sdf"
+    file.write_text(f"<sdf version='1.9'><world name='w'>{models}</world></sdf>")
+    refused = botz("model", "check", file)
+    assert refused.code == 2
+    assert "holds several models (a, b)" in refused.err
+    assert botz("model", "check", file, "--model", "b").out.startswith("b: links 1")

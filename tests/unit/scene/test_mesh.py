@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from math import cos, pi, sin
 from pathlib import Path
 
@@ -314,6 +315,15 @@ def test_files_that_are_no_mesh(tmp_path: Path, name: str, content: bytes, words
     with pytest.raises(InputError, match=words) as found:
         load_mesh(path)
     assert name in str(found.value)
+
+
+def test_without_its_reader_collada_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "collada", None)
+    (tmp_path / "part.dae").write_text("<COLLADA/>")
+    with pytest.raises(InputError) as found:
+        load_mesh(tmp_path / "part.dae")
+    words = "is COLLADA, for which the package pycollada is missing: pip install pycollada"
+    assert found.value.problems[0].message == words
 
 
 def test_a_missing_file_and_a_wrong_scale(tmp_path: Path):

@@ -8,7 +8,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from botz.engines.multibody_parts import robots_of
 from botz.errors import InputError
+from botz.scenario.load import load
 from botz.scene.mj_world import compile_model
 from botz.scene.mjcf_reader import convertible
 from botz.scene.model_files import load_model, save_model
@@ -264,3 +266,42 @@ def test_a_file_that_cannot_be_written_is_said(urdf: Path, tmp_path: Path, endin
     (tmp_path / "taken").write_text("a file, no folder")
     with pytest.raises(InputError, match="cannot be written"):
         save_model(load_model(urdf), tmp_path / "taken" / f"a.{ending}")
+
+
+TWO_ARMS = """<sdf version="1.7"><world name="w">
+<model name="ground"><static>true</static><link name="l"/></model>
+<model name="arm"><link name="foot"><inertial><mass>0</mass></inertial>
+<visual name="v"><geometry><mesh><uri>meshes/gone.dae</uri></mesh></geometry></visual></link>
+<link name="rod"><inertial><mass>1</mass></inertial></link>
+<joint name="turn" type="revolute"><parent>foot</parent><child>rod</child><axis><xyz>0 1 0</xyz></axis></joint></model>
+<model name="box"><link name="body"><inertial><mass>2</mass></inertial></link></model></world></sdf>"""
+SCENARIO = """engine: multibody
+time: {duration: 10 ms}
+robots:
+  one: {file: two.world, model: arm, base: fixed, pose: {z: 3}}
+  two: {file: two.world, model: box, pose: {x: 2, z: 1}}
+"""
+
+
+def test_two_robots_of_one_world_one_of_them_on_a_foot_without_mass(tmp_path: Path):
+    (tmp_path / "two.world").write_text(TWO_ARMS)
+    path = tmp_path / "two.yaml"
+    path.write_text(SCENARIO)
+    parts = robots_of(load(path).spec, "skip")
+    assert (list(parts["one"].joints), list(parts["two"].model.links)) == (["turn"], ["body"])
+    told = [note.message for note in parts["one"].model.notes]
+    assert any("gone.dae' is missing" in one and one.endswith("it is left out") for one in told)
+    for change, words in (
+        ("model: arm, base: floating", "link foot: moves, but has no mass"),
+        ("model: arms, base: fixed", "there is no model 'arms'; did you mean 'arm'"),
+        ("base: fixed", r"several models \(arm, box\); name one by 'model: arm' of the robot"),
+        ("model: arm, base: fixed, missing_meshes: refuse", "gone.dae' is missing"),
+    ):
+        path.write_text(SCENARIO.replace("model: arm, base: fixed", change))
+        with pytest.raises(InputError, match=words):
+            robots_of(load(path).spec, "skip")
+
+
+def test_a_model_is_named_only_in_sdf(urdf: Path):
+    with pytest.raises(InputError, match="one of several in an SDF file; this is URDF"):
+        load_model(urdf, model="arm")

@@ -202,10 +202,10 @@ LINK = '<link name="a"><M/></link>'
          "</link>", 3, "inertia"),
         ('<link name="a"><M/><visual name="v"/></link>', 3, "needs <geometry>"),
         ('<link name="a"><M/><visual name="v"><geometry><box/></geometry></visual></link>', 3, "needs <size>"),
-        ('<link name="a"><M/><visual name="v"><geometry><sphere><radius>0</radius></sphere></geometry></visual></link>',
-         3, "sizes are positive"),
-        ('<link name="a"><M/><visual name="v">\n<geometry><mesh><uri>no.stl</uri></mesh></geometry></visual></link>', 4,
-         "no.stl"),
+        ('<link name="a"><M/><visual name="v"><geometry><sphere><radius>-1</radius></sphere></geometry></visual>'
+         "</link>", 3, "sizes are positive"),
+        ('<link name="a"><M/><collision name="c">\n<geometry><mesh><uri>no.stl</uri></mesh></geometry></collision>'
+         "</link>", 4, "no.stl"),
         ('<link name="a"><M/>\n<sensor name="s" type="altimeter"><altimeter><vertical_position><noise type="gaussian">'
          "<stddev>-1</stddev></noise></vertical_position></altimeter></sensor></link>", 4, "sensor 's'"),
         (LINK + "\n<include/>", 4, "needs <uri>"),

@@ -278,8 +278,64 @@ def test_the_one_model_of_a_world_that_is_not_static(tmp_path: Path):
 def test_of_several_models_one_must_be_named(tmp_path: Path):
     path = tmp_path / "a.world"
     path.write_text(WORLD.format(more=f'<model name="other"><link name="x">{MASS}</link></model>', mass=MASS))
-    with pytest.raises(InputError, match=r"several models \(other, robot\); put the one"):
+    with pytest.raises(InputError, match=r"several models \(other, robot\); name one by 'model: other' of the robot"):
         read_sdf(path)
     assert list(read_sdf(path, model="other").links) == ["x"]
     with pytest.raises(InputError, match="no model 'robo'; did you mean 'robot'"):
         read_sdf(path, model="robo")
+
+
+def test_of_two_models_of_one_name_none_can_be_chosen(tmp_path: Path):
+    path = tmp_path / "a.world"
+    path.write_text(WORLD.format(more=f'<model name="robot"><link name="x">{MASS}</link></model>', mass=MASS))
+    with pytest.raises(InputError, match="holds 2 models called 'robot'; give each a name of its own"):
+        read_sdf(path, model="robot")
+
+
+WITH_WORLD = f"""<sdf version="{{}}"><model name="m"><link name="world"/><link name="body">{MASS}</link>
+<joint name="lift" type="prismatic"><parent>world</parent><child>body</child><axis><xyz>0 0 1</xyz></axis></joint>
+</model></sdf>"""
+
+
+def test_before_1_7_a_link_called_world_is_the_world(tmp_path: Path):
+    path = tmp_path / "a.sdf"
+    path.write_text(WITH_WORLD.format("1.6"))
+    model = read_sdf(path)
+    assert (model.fixed_base, model.joints["lift"].parent, model.joints["lift"].child) == (True, "world", "body")
+    assert "is the world itself" in str(model.notes[0])
+    path.write_text(WITH_WORLD.format("1.7"))
+    with pytest.raises(InputError, match="the name 'world' is SDF's own"):
+        read_sdf(path)
+
+
+MESHED = f"""<sdf version="1.7"><model name="m"><link name="a">{MASS}
+<{{0}} name="s"><geometry><mesh><uri>meshes/no.stl</uri></mesh></geometry></{{0}}></link></model></sdf>"""
+
+
+def test_a_missing_mesh_that_is_only_seen_is_left_out(tmp_path: Path):
+    path = tmp_path / "a.sdf"
+    path.write_text(MESHED.format("visual"))
+    model = read_sdf(path)
+    assert model.links["a"].shapes == ()
+    assert [(note.line, note.key) for note in model.notes] == [(2, "mesh")]
+    assert "mesh 'meshes/no.stl' is missing" in model.notes[0].message
+    with pytest.raises(InputError, match=r"no\.stl' is missing"):
+        read_sdf(path, missing_meshes="refuse")
+    path.write_text(MESHED.format("collision"))
+    with pytest.raises(InputError, match="leave it out by 'missing_meshes: ignore'"):
+        read_sdf(path)
+    assert read_sdf(path, missing_meshes="ignore").links["a"].shapes == ()
+
+
+def test_a_link_of_mass_0_may_be_the_fixed_root(tmp_path: Path):
+    path = tmp_path / "a.sdf"
+    nothing = "<inertial><mass>0</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
+    path.write_text(
+        f"""<sdf version="1.7"><model name="m"><link name="a">{nothing}</link><link name="b">{MASS}</link>
+<joint name="j" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis></joint></model></sdf>"""
+    )
+    with pytest.raises(InputError, match=r"link a: moves, but has no mass.* or give the robot 'base: fixed'"):
+        read_sdf(path)
+    model = read_sdf(path, fixed=True)
+    assert model.links["a"].inertial is None
+    assert "its inertia is not read" in model.notes[0].message

@@ -265,15 +265,15 @@ WRONG = [
     ([with_inertia('ixx="1" iyy="1" izz="1"', "nan")], 2, "mass.value: needs a number that is finite, not 'nan'"),
     ([with_inertia('ixx="1" iyy="one" izz="1"')], 2, "inertia.iyy: needs a number, not 'one'"),
     ([with_inertia('ixx="1" izz="1"')], 2, "<inertia> needs the attribute 'iyy'"),
-    ([seen("<mesh filename='no.stl'/>")], 2, "mesh 'no.stl' is missing: there is no file"),
-    ([seen("<mesh filename='package://p/no.stl'/>")], 2, "package 'p', which is not found; give its folder"),
-    ([seen("<mesh filename='http://127.0.0.1/a.stl'/>")], 2, "is not on this computer"),
+    ([touched("<mesh filename='no.stl'/>")], 2, "mesh 'no.stl' is missing: there is no file"),
+    ([touched("<mesh filename='package://p/no.stl'/>")], 2, "package 'p', which is not found; give its folder"),
+    ([touched("<mesh filename='http://127.0.0.1/a.stl'/>")], 2, "is not on this computer"),
     ([seen("<cone/>")], 2, "capsule or mesh, not <cone>"),
     ([link("a", BODY + "<visual/>")], 2, "<visual> needs <geometry>"),
     ([touched("<box size='1 1'/>")], 2, "box.size: needs 3 numbers"),
     ([touched("<sphere radius='-1'/>")], 2, "sizes must be positive, not -1"),
     ([touched("<sphere radius='0'/>")], 2, "sizes must be positive, not 0"),
-    ([A, "<transmission name='t'><joint name='aa'/></transmission>"], 3, "there is no joint 'aa'"),
+    ([A, "<gazebo reference='a'><mu1 value='much'/></gazebo>"], 3, "mu1.value: needs a number, not 'much'"),
     ([A, "<xacro:part/>"], 3, "is xacro; name the file .urdf.xacro"),
     ([A, "<gazebo reference='a'><mu1>-1</mu1></gazebo>"], 3, "friction must not be negative"),
 ]  # fmt: skip
@@ -386,7 +386,6 @@ TRANSMISSION = """<transmission name="t">
 @pytest.mark.parametrize(
     ("kind", "inside", "line", "words"),
     [
-        ("fixed", "", 3, "joint 'j' is fixed; what does not move cannot be commanded"),
         ("continuous", "<botz>\n<lag>-1</lag></botz>", 4, "lag: must be greater than or equal to 0, not -1.0"),
         ("continuous", "<botz>\n<speed>-3</speed></botz>", 4, "speed: must be greater than 0, not -3.0"),
     ],
@@ -409,3 +408,104 @@ def test_too_many_links(tmp_path: Path):
     joints = [joint(f"j{k}", "l0", name) for k, name in enumerate(names[1:])]
     with pytest.raises(InputError, match="has 1001 links; a robot has 1000 at most"):
         read_urdf(written(tmp_path, *map(link, names), *joints))
+
+
+def test_transmissions_of_joints_that_are_fixed_or_not_there_are_notes(tmp_path: Path):
+    parts = [TRANSMISSION.format(""), link("a"), link("b"), joint("j", "a", "b", kind="fixed")]
+    model = read_urdf(written(tmp_path, *parts))
+    assert model.actuators == {}
+    assert [(note.line, note.message) for note in model.notes] == [(3, "is fixed, so it gets no actuator")]
+    model = read_urdf(written(tmp_path, TRANSMISSION.format(""), link("a")))
+    assert (model.actuators, model.notes[0].line, model.notes[0].key) == ({}, 3, "transmission")
+    assert "there is no joint 'j'" in model.notes[0].message
+
+
+# --- what public files hold ------------------------------------------------------------------------------------------
+
+
+def test_gazebos_numbers_are_texts_or_attributes(tmp_path: Path):
+    box = link("a", BODY + "<collision><geometry><box size='1 1 1'/></geometry></collision>")
+    parts = [box, B, joint("j", "a", "b"), "<gazebo reference='j'><springStiffness value='7'/>"]
+    parts += ["<springReference value='0.5'/></gazebo>", "<gazebo reference='a'><mu1 value='0.3'/><mu2 value='1'/>"]
+    model = read_urdf(written(tmp_path, *parts, "<kp value='1e6'/></gazebo>"))
+    assert (model.links["a"].shapes[0].friction, model.notes) == (0.3, ())
+    assert (model.joints["j"].stiffness, model.joints["j"].rest) == (7.0, 0.5)
+    model = read_urdf(written(tmp_path, box, "<gazebo reference='a'>", "<mu1/></gazebo>"))
+    assert model.links["a"].shapes[0].friction == 0.8
+    assert [(note.line, note.message) for note in model.notes] == [
+        (4, "<mu1> in <gazebo> has no value; write <mu1>NUMBER</mu1>")
+    ]
+
+
+def test_links_of_mass_0_in_a_fixed_base(tmp_path: Path):
+    nothing = '<inertial><mass value="0"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    parts = [link("a", nothing), link("foot", nothing), B, joint("f", "a", "foot", kind="fixed"), joint("j", "a", "b")]
+    file = written(tmp_path, *parts)
+    with pytest.raises(InputError, match=r"link a: moves, but has no mass.* or give the robot 'base: fixed'"):
+        read_urdf(file)
+    model = read_urdf(file, fixed=True)
+    assert [note.message for note in model.notes] == ["has the mass 0, so that its inertia is not read"] * 2
+    assert compile_model(model, fixed=True).nv == 1
+    file = written(tmp_path, link("world", nothing), B, joint("j", "world", "b"))
+    assert read_urdf(file).fixed_base
+
+
+@pytest.mark.parametrize("name", ["no.stl", "package://p/no.stl", "http://127.0.0.1/a.stl", "a.mesh"])
+def test_a_missing_mesh_that_is_only_seen_is_left_out(tmp_path: Path, name: str):
+    (tmp_path / "a.mesh").write_bytes(b"no format that is read")
+    file = written(tmp_path, seen(f"<mesh filename='{name}'/>"))
+    model = read_urdf(file)
+    assert (model.links["a"].shapes, [note.line for note in model.notes]) == ((), [2])
+    assert name in model.notes[0].message
+    assert model.notes[0].message.endswith("; it is left out")
+    with pytest.raises(InputError, match=re.escape(name)):
+        read_urdf(file, missing_meshes="refuse")
+    file = written(tmp_path, touched(f"<mesh filename='{name}'/>"))
+    with pytest.raises(InputError, match="leave it out by 'missing_meshes: ignore' of the robot"):
+        read_urdf(file)
+    assert read_urdf(file, missing_meshes="ignore").links["a"].shapes == ()
+
+
+@pytest.mark.parametrize("limit", ["<limit effort='3' velocity='2'/>", "<limit lower='0.5' upper='0.5' effort='3'/>"])
+def test_ends_that_are_equal_are_no_limits(tmp_path: Path, limit: str):
+    model = read_urdf(written(tmp_path, A, B, joint("j", "a", "b", limit, "revolute")))
+    found = model.joints["j"]
+    assert (found.lower, found.upper, found.effort) == (None, None, 3.0)
+    assert "read as a joint without limits" in model.notes[0].message
+
+
+def test_planes_and_things_without_size(tmp_path: Path):
+    model = read_urdf(written(tmp_path, touched("<plane normal='1 0 0'/>")))
+    (plane,) = model.links["a"].shapes
+    assert plane.kind == "plane"
+    np.testing.assert_allclose(plane.pose[:3, 2], [1, 0, 0], atol=1e-15)
+    model = read_urdf(written(tmp_path, seen("<sphere radius='0'/>")))
+    assert (model.links["a"].shapes, len(model.notes)) == ((), 1)
+
+
+def test_a_declaration_may_stand_after_a_comment(tmp_path: Path):
+    file = tmp_path / "late.urdf"
+    file.write_text(f"<!-- made by hand -->\n<?xml version='1.0'\n?>\n<robot name='late'>\n{A}<odd/></robot>")
+    model = read_urdf(file)
+    assert (model.name, [note.line for note in model.notes]) == ("late", [5])
+
+
+def test_xacro_finds_packages_without_ros(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("xacro")
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+    monkeypatch.setitem(sys.modules, "ament_index_python", None)  # as it is without ROS
+    name = "xmlns:xacro='http://www.ros.org/wiki/xacro'"
+    parts = tmp_path / "elsewhere" / "urdf"
+    parts.mkdir(parents=True)
+    (parts / "arm.xacro").write_text(f"<robot {name}><xacro:macro name='arm'>{A}</xacro:macro></robot>")
+    (tmp_path / "robot").mkdir()
+    file = tmp_path / "robot" / "robot.urdf.xacro"
+    include = "<xacro:include filename='$(find arm_description)/urdf/arm.xacro'/><xacro:arm/>"
+    file.write_text(f"<robot name='bot' {name}>{include}</robot>")
+    with pytest.raises(InputError, match=r"\$\(find arm_description\): no package .*--package arm_description=FOLDER"):
+        read_urdf(file)
+    assert list(read_urdf(file, {"arm_description": "../elsewhere"}).links) == ["a"]
+    assert sys.modules["ament_index_python"] is None
+    (tmp_path / "elsewhere").rename(tmp_path / "arm_description")
+    assert list(read_urdf(file).links) == ["a"]

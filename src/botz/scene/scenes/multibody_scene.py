@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from botz.scenario.load import load_robot
 from botz.scenario.multibody import MultibodyScenario, PlacedMultibody
 from botz.scenario.vehicle import Vehicle
 from botz.scene.height_grid import build_grid
-from botz.scene.model_files import load_model
+from botz.scene.model_files import loaded
 from botz.scene.robot_model import ModelJoint, ModelShape, RobotModel, transform
 from botz.scene.rotations import rotation_from_quaternion
 from botz.scene.scenes.landing_places import landing_pad, runway
@@ -76,7 +75,7 @@ def model_for(robot: PlacedMultibody, name: str) -> RobotModel:
     joints cannot say how it moves, they stand as the file draws them."""
     if robot.file is None:
         return model_of(robot, name, f"robots.{name}")
-    model = load_model(Path(robot.file), robot.packages)
+    model = loaded(robot)
     if model.native is not None:
         from botz.scene.mjcf_reader import convertible, unsayable
 
