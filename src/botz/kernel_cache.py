@@ -14,8 +14,14 @@ import re
 import shutil
 import sys
 import tempfile
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+from botz.kernel_files import check_files_of
 from botz.private_folder import private_folder, starts_with, user_mark
 
 ROOMS_WITHOUT_KERNELS = {"scenario", "scene", "control", "record", "run", "view", "links", "cli", "verify", "bench"}
@@ -97,9 +103,36 @@ def prepare() -> tuple[Path | None, str]:
 def point_numba_at(folder: Path) -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
     numba = sys.modules.get("numba")
-    if numba is not None:
-        # Numba came first (a notebook, say): it reads this setting when a function is defined.
-        numba.config.CACHE_DIR = str(folder)
+    if numba is None:
+        sys.meta_path.insert(0, WaitForNumba(folder))
+        return
+    # Numba came first (a notebook, say): it reads this setting when a function is defined.
+    numba.config.CACHE_DIR = str(folder)
+    check_files_of(folder, sys.modules["numba.core.caching"])
+
+
+class WaitForNumba(MetaPathFinder, Loader):
+    """Puts checksums into Numba's cache files when Numba is imported, and not before: importing it takes long."""
+
+    MODULE = "numba.core.caching"
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._loader: Loader | None = None
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if fullname != self.MODULE:
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(fullname)
+        if spec is not None:
+            self._loader, spec.loader = spec.loader, self
+        return spec
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert self._loader is not None
+        self._loader.exec_module(module)
+        check_files_of(self._folder, module)
 
 
 def is_ours(folder: Path) -> bool:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import botz
 from botz import kernel_cache
+from botz.kernel_files import checked_files
 
 PROGRAM = """
 import json, sys
@@ -201,3 +204,77 @@ def test_numba_that_came_first_is_told(tmp_path: Path):
     environment = {**os.environ, "BOTZ_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"
+
+
+# --- damaged files -----------------------------------------------------------------------------------------
+
+ONE_KERNEL = """
+import sys
+from botz.physics.wheel_constraints import arc_displacement
+print(arc_displacement(0.0, 1.0, 0.0, 0.5, 0.1), sum(arc_displacement.stats.cache_hits.values()))
+"""
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda data: b"",
+    "truncated": lambda data: data[: len(data) // 2],
+    "zeros": lambda data: bytes(len(data)),  # what some file systems leave of a file after a power failure
+    "another pickle": lambda data: pickle.dumps("0.0.0"),
+    "one bit": lambda data: data[:-40] + bytes([data[-40] ^ 1]) + data[-39:],
+}
+
+
+def test_a_damaged_cache_is_cleared_and_compiled_again_with_one_notice(tmp_path: Path):
+    def run() -> tuple[str, str]:
+        environment = {**os.environ, "BOTZ_CACHE_DIR": str(tmp_path)}
+        environment.pop("NUMBA_DISABLE_JIT", None)
+        done = subprocess.run([sys.executable, "-c", ONE_KERNEL], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip(), done.stderr
+
+    compiled, _ = run()
+    assert compiled.endswith(" 0")
+    for name, damage in DAMAGES.items():
+        files = list(tmp_path.rglob("*.nb[ic]"))
+        assert {file.suffix for file in files} == {".nbi", ".nbc"}
+        for file in files:
+            file.write_bytes(damage(file.read_bytes()))
+        again, notices = run()
+        assert again == compiled, name
+        assert notices.count(f"{len(files)} damaged files removed from the kernel cache") == 1, name
+        assert len(notices.splitlines()) == 1, name
+    found, notices = run()
+    assert (found, notices) == (compiled.removesuffix("0") + "1", "")
+
+
+def cache_files(folder: Path):
+    from numba.core import caching
+
+    numbas_own = type(caching.IndexDataCacheFile(str(folder), "kernel", "stamp"))
+    (folder / "sub").mkdir(exist_ok=True)
+    return checked_files(folder, numbas_own)(str(folder / "sub"), "kernel", "stamp")
+
+
+def test_an_index_does_not_vouch_for_data_of_another_signature(tmp_path: Path):
+    """A process that is killed after it wrote its index and before its data leaves the data of a lost index there."""
+    files = cache_files(tmp_path)
+    files.save("float", "code for float")
+    assert cache_files(tmp_path).load("float") == "code for float"
+    assert cache_files(tmp_path).load("int") is None
+    files._save_index({"int": "kernel.1.nbc"})
+    assert cache_files(tmp_path).load("int") is None
+    files.save("int", "code for int")
+    assert cache_files(tmp_path).load("int") == "code for int"
+
+
+def test_kernels_that_cannot_be_kept_are_no_failure(tmp_path: Path):
+    files = cache_files(tmp_path)
+    (tmp_path / "sub" / "kernel.nbi").mkdir()  # as an unreadable disk: neither to be read nor to be replaced
+    assert files.load("float") is None
+    files.save("float", "code for float")
+    assert cache_files(tmp_path).load("float") is None
+
+
+def test_caches_elsewhere_stay_as_numba_makes_them(tmp_path: Path):
+    from numba.core import caching
+
+    theirs = caching.IndexDataCacheFile(str(tmp_path), "kernel", "stamp")
+    assert type(theirs).__name__ == "IndexDataCacheFile"
