@@ -15,6 +15,12 @@ Only the standard library is used, and all output goes to stderr.
 from __future__ import annotations
 
 import os
+import signal
+
+# ruff: noqa: E402
+# Ctrl-C while modules are imported ends without a traceback; `main` takes it from there.
+signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+
 import shutil
 import subprocess
 import sys
@@ -293,6 +299,7 @@ def bring_up_to_date(root: Path, checksum: str, extra: str) -> None:
 def main(arguments: list[str]) -> int:
     root, checksum, extra = (*arguments, "")[:3]
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         bring_up_to_date(Path(root), checksum, extra)
     except InstallFailed as failure:
         say(str(failure))

@@ -15,6 +15,11 @@
 
 from __future__ import annotations
 
+from botz import interrupts as _interrupts
+
+if _interrupts.is_command():
+    _interrupts.end_at_once()
+
 from typing import TYPE_CHECKING, Any
 
 from botz import kernel_cache as _kernel_cache  # noqa: F401, before Numba: it sets where compiled code is kept

@@ -10,10 +10,12 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
-from common import BotzProcess, ScenarioFile
+from common import PATIENCE, BotzProcess, ScenarioFile
 
+import botz as botz_package
 from botz import AttachedRun, read
 from botz.replay import replay_recording
 
@@ -95,3 +97,45 @@ command.main([])
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert done.returncode == 130
     assert done.stderr == ""
+
+
+def slow_module(folder: Path, name: str) -> Path:
+    """A module that is imported for ever in place of another one; returns the file that shows it has begun."""
+    marker = folder / f"{name}-begun"
+    folder.mkdir()
+    (folder / f"{name}.py").write_text(f"import time\nopen({str(marker)!r}, 'w').close()\ntime.sleep(1000)\n")
+    return marker
+
+
+@pytest.mark.parametrize("module", ["tempfile", "typer", "pydantic", "numba"])
+@pytest.mark.parametrize("way", ["python -m botz", "script"])
+def test_an_interrupt_while_modules_are_imported_is_quiet(module: str, way: str, tmp_path: Path):
+    """From the first import of the package to those of a command that runs."""
+    marker = slow_module(tmp_path / "slow", module)
+    script = tmp_path / "botz"
+    script.write_text("import sys\nfrom botz.cli.main import main\nsys.exit(main())\n")
+    path = os.pathsep.join([str(tmp_path / "slow"), str(Path(botz_package.__file__).parent.parent)])
+    process = subprocess.Popen(
+        [sys.executable, *(["-m", "botz"] if way != "script" else [script]), "run", "differential-circle"],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not marker.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert marker.exists(), output
+    assert (process.returncode, output) == (130, "")
+
+
+def test_a_program_that_uses_botz_keeps_its_interrupts(tmp_path: Path):
+    code = "import signal, botz; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.strip() == "True"

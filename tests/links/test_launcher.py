@@ -193,7 +193,7 @@ def test_an_install_that_was_cut_off_is_repaired(installed: Path, sent: signal.S
     output, errors = process.communicate(timeout=PATIENCE)
     assert output == ""
     if sent == signal.SIGINT:
-        assert process.returncode in (130, -signal.SIGINT)
+        assert process.returncode == 130
         assert "interrupted" in errors and "Traceback" not in errors
     (installed / "hold").unlink()
     # What pip had half written is gone with the old environment.

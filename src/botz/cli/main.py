@@ -24,6 +24,7 @@ from botz.cli import (
     wheels,
 )
 from botz.errors import BotzError, ControllerError, InputError
+from botz.interrupts import INTERRUPTED, as_usual
 
 app = typer.Typer(
     name="botz",
@@ -73,13 +74,10 @@ def with_realtime_factor(arguments: list[str]) -> list[str]:
     return result
 
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Entry point."""
     try:
+        as_usual()
         run_command(arguments)
     except SystemExit as ending:
         if ending.code == INTERRUPTED:

@@ -1,0 +1,37 @@
+"""Ctrl-C before the command has begun: Python imports modules for a second, and an interrupt there would end with a
+traceback of somebody else's module. Nothing has been started yet, so that the process can just end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+
+def is_command() -> bool:
+    """Whether this process is the `botz` command, by its script or by `python -m botz`, not a program that uses it."""
+    script = Path(sys.argv[0]).name if sys.argv else ""
+    # While Python looks for the module of -m, its first argument is "-m".
+    return script in ("botz", "botz.exe") or (script == "-m" and "botz" in sys.orig_argv)
+
+
+def end_at_once() -> None:
+    """Until `as_usual`, Ctrl-C ends this process without a word."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, end)
+
+
+def as_usual() -> None:
+    """From here on, Ctrl-C is a KeyboardInterrupt again."""
+    if signal.getsignal(signal.SIGINT) is end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def end(*_: object) -> None:
+    os._exit(INTERRUPTED)
