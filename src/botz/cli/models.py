@@ -56,6 +56,9 @@ def check(
     step: Annotated[
         str | None, typer.Option(help="Step to check for, as '1 ms'; that of scenarios that say none by default.")
     ] = None,
+    method: Annotated[
+        str, typer.Option(help="Method to check for: auto, rk4, euler, implicit or implicit-fast.")
+    ] = "auto",
     package: Packages = None,
     chosen: Chosen = None,
     missing_meshes: Missing = None,
@@ -66,7 +69,7 @@ def check(
 
     seconds = _step(step)
     robot = load(model, packages_of(package), chosen, missing_meshes, check_inertia=False)
-    found = check_model(robot, seconds)
+    found = check_model(robot, seconds, _method(method))
     if as_json:
         print_json(report(robot, seconds, found))
     else:
@@ -87,6 +90,15 @@ def _step(text: str | None) -> float:
     if not 0.0 < seconds <= 10.0:
         raise InputError(Problem(f"must be greater than 0 and at most 10 s, not {text}", key="--step"))
     return seconds
+
+
+def _method(text: str) -> str:
+    from botz.scenario.names import closest
+    from botz.scene.stiffness import AUTO, METHODS
+
+    if text not in (AUTO, *METHODS):
+        raise InputError(Problem(f"unknown {text!r}{closest(text, [AUTO, *METHODS])}", key="--method"))
+    return text
 
 
 def report(model: RobotModel, step: float, found: list[Finding]) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Collection, Iterator, Mapping
-from functools import lru_cache
-from math import isfinite, sqrt
+from collections.abc import Collection, Mapping
+from functools import cached_property, lru_cache
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from botz.physics import wind
 from botz.physics.terrain import GRID
 from botz.scenario.multibody import MultibodyScenario
 from botz.scenario.names import closest
+from botz.scene import stiffness
 from botz.scene.height_grid import build_grid
+from botz.scene.mjcf_parts import native_actuator_of
 
 METHODS = {
     "rk4": kernel.RK4,
@@ -107,6 +109,9 @@ class MultibodyEngine(Engine):
         self.data.qpos[:], self.data.qvel[:] = self._start
         self._bind_elements()
         multibody_parts.set_gains(self.model, self.data, self.robots, self.tables.actuators)
+        self._held_ctrl, self._held_act, self._holding = multibody_start.held_controls(self.model, self.data)
+        self.method = self._method()
+        self.model.opt.integrator = stiffness.METHODS[self.method]
         self._check_step()
         self.world = self._world()
         self.physics = self._physics()
@@ -146,13 +151,38 @@ class MultibodyEngine(Engine):
                     body = self.model.body(f"{name}/{element.link}").id
                     element.bind(Surroundings(self.model, self.data, body, self.ground, self.scenario.world.ground))
 
+    @cached_property
+    def linear(self) -> stiffness.Linearised:
+        """Servos, springs and dampers about the start."""
+        return stiffness.linearised(self.model, self._start[0], self._held_ctrl)
+
+    def _method(self) -> str:
+        """That of the scenario, else one that an MJCF file names, else by stiffness."""
+        if self.scenario.time.method != stiffness.AUTO:
+            return self.scenario.time.method
+        named = {robot.model.method: name for name, robot in reversed(self.robots.items()) if robot.model.method}
+        if named:
+            # One world has one method: of several that which follows all robots.
+            able = (one for one in reversed(named) if len(named) == 1 or self.linear.follows(one, self.dt))
+            method = next(able, next(reversed(named)))
+            self.notes += (
+                f"the method is {method!r}, as the file of {named[method]!r} says; 'time.method' chooses another",
+            )
+            return method
+        method = stiffness.chosen(self.linear, self.dt)
+        if method != "rk4":
+            rate, part = self._fastest()
+            reason = f"{part} is as fast as {rate:.4g} rad/s, too fast for 'rk4' at {self.dt:g} s"
+            self.notes += (f"the method is {method!r}: {reason}; 'time.method' chooses another",)
+        return method
+
     def _check_step(self) -> None:
         """A step must follow the fastest servo; MuJoCo's implicit methods follow any damping."""
         if self.scenario.world.contact.time_constant < 2.0 * self.dt:
             least = 2.0 * self.dt
             message = f"must be at least twice the step, {least:g} s, or contacts bounce without end"
             raise InputError(Problem(message, key="world.contact.time_constant"))
-        if self.scenario.time.method.startswith("implicit"):
+        if self.method.startswith("implicit"):
             return
         for name, robot in self.robots.items():
             for joint, spec in robot.actuators.items():
@@ -172,7 +202,7 @@ class MultibodyEngine(Engine):
         found = np.zeros(1, kernel.WORLD)
         found["air_density"] = world.air_density
         found["has_ground"] = int(world.ground or self.ground is not None)
-        found["method"] = METHODS[self.scenario.time.method]
+        found["method"] = METHODS[self.method]
         found["dt"] = self.dt
         found["turbulent"] = int(world.wind.turbulence is not None)
         if self.ground is not None:
@@ -233,6 +263,7 @@ class MultibodyEngine(Engine):
         self._rng = rng
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:], self.data.qvel[:] = self._start
+        self.data.act[:] = self._held_act
         self.inputs[:] = 0.0
         self._not_yet_left()
         tables = self.tables
@@ -249,9 +280,11 @@ class MultibodyEngine(Engine):
                 one.reference = self.data.qpos[one.position]
             elif one.kind == kernel.VELOCITY:
                 one.reference = self.data.qvel[one.dof]
+            elif one.kind == kernel.DIRECT:
+                one.reference = self._held_ctrl[one.control]
             else:
                 one.reference = 0.0
-            if one.kind in (kernel.POSITION, kernel.VELOCITY):
+            if one.kind != kernel.EFFORT:
                 self.inputs[one.input] = one.reference
             self.data.ctrl[one.control] = one.reference
         self._step = 0
@@ -346,9 +379,11 @@ class MultibodyEngine(Engine):
 
     def rest_inputs(self, robot: str) -> np.ndarray:
         """Speeds, efforts and voltages 0; positions stay where they are commanded."""
-        values = self.inputs[self.robot_inputs(robot)].copy()
+        span = self.robot_inputs(robot)
+        values = self.inputs[span].copy()
+        held = {int(one.input) - span.start for one in self.tables.actuators if self._holding[one.control]}
         for k, channel in enumerate(self.inputs_table.of_robot(robot)):
-            if not channel.name.endswith("/position"):
+            if k not in held and not channel.name.endswith("/position"):
                 values[k] = 0.0
         return values
 
@@ -388,35 +423,29 @@ class MultibodyEngine(Engine):
         """Velocity of the air in the world [m/s]."""
         return np.array(wind.wind_at(self.air[0], self._gusts, time))
 
-    def _rates(self) -> Iterator[tuple[float, str]]:
-        """How fast servos and joint damping let errors decay, each on the inertia that it moves in the model's zero
-        position, and what to call it [rad/s]. The implicit methods follow any damping, Euler's that of joints."""
-        method, rows = self.scenario.time.method, iter(self.tables.actuators)
-        for name, robot in self.robots.items():
-            for joint, spec in robot.actuators.items():
-                one = next(rows)
-                if spec.kind == "effort":
-                    continue
-                lightness = self.model.dof_invweight0[one.dof]
-                stiff, damped = one.proportional * lightness, 0.5 * one.derivative * lightness
-                if spec.kind == "velocity":
-                    stiff, damped = 0.0, 0.5 * stiff
-                if method.startswith("implicit"):
-                    damped = 0.0
-                rate = damped + sqrt(damped**2 - stiff) if damped**2 > stiff else sqrt(stiff)
-                by_hand = [key for key in ("proportional", "derivative") if getattr(spec, key) is not None]
-                gains = f", whose {' and '.join(map(repr, by_hand))} {'are' if by_hand[1:] else 'is'} given by hand,"
-                yield rate, f"the servo of {name}/{joint}{gains if by_hand else ''}"
-            for _ in robot.controls:
-                next(rows)
-            for joint in robot.joints:
-                dof = self.model.joint(f"{name}/{joint}").dofadr[0]
-                if method == "rk4":
-                    yield self.model.dof_damping[dof] * self.model.dof_invweight0[dof], f"the damping of {name}/{joint}"
+    def _fastest(self) -> tuple[float, str]:
+        """The fastest rate of servos, springs and dampers at the start [rad/s], and what to call its cause."""
+        rate, dof = self.linear.fastest()
+        if dof < 0:
+            return 0.0, ""
+        joint = str(self.model.joint(int(self.model.dof_jntid[dof])).name)
+        robot, _, local = joint.partition("/")
+        parts = self.robots.get(robot)
+        if parts is not None and (spec := parts.actuators.get(local)) is not None and spec.kind != "effort":
+            by_hand = [key for key in ("proportional", "derivative") if getattr(spec, key) is not None]
+            gains = f", whose {' and '.join(map(repr, by_hand))} {'are' if by_hand[1:] else 'is'} given by hand,"
+            return rate, f"the servo of {joint}{gains if by_hand else ''}"
+        native = parts.model.native if parts is not None else None
+        if native is not None and (own := native_actuator_of(native, local)) is not None:
+            return rate, f"the actuator {robot}/{own} of the file"
+        damped = float(np.ravel(self.model.dof_damping)[dof]) > 0.0
+        return rate, f"the {'damping' if damped else 'spring'} of {joint}"
 
     def stability_hint(self) -> str:
-        rate, part = max(self._rates(), default=(0.0, ""))
-        if rate * self.dt > 0.5:
-            other = "" if self.scenario.time.method.startswith("implicit") else ", or the method 'implicit'"
-            return f"{part} is as fast as {rate:.4g} rad/s; try a step below {0.2 / rate:.2g} s{other}"
-        return "try a shorter step; `botz model check` looks for parts too light for it"
+        if self.linear.follows(self.method, 5.0 * self.dt):
+            return "try a shorter step; `botz model check` looks for parts too light for it"
+        rate, part = self._fastest()
+        others = [one for one in ("implicit-fast", "implicit", "rk4") if self.linear.follows(one, 5.0 * self.dt)]
+        step = f"a step below {self.linear.longest(self.method, self.dt):.2g} s"
+        remedy = f"'time.method: {others[0]}', or {step}" if others else step
+        return f"{part} is as fast as {rate:.4g} rad/s, too fast for the method {self.method!r}; try {remedy}"

@@ -26,11 +26,12 @@ from botz.scenario.names import closest
 from botz.scenario.sensors import AnySensor, RangeFinder
 from botz.scene.height_grid import HeightGrid
 from botz.scene.mj_world import PlacedModel, build_spec, compile_spec
-from botz.scene.mjcf_parts import native_actuator_of
+from botz.scene.mjcf_parts import native_actuator_of, without_actuators
 from botz.scene.model_files import loaded
 from botz.scene.plugins import UNKNOWN
 from botz.scene.robot_model import ModelJoint, RobotModel, transform
 from botz.scene.rotations import quaternion_of
+from botz.scene.stiffness import AUTO
 from botz.scene.yaml_model import model_of
 
 COMMANDS = {"position": ("position", POSITION), "velocity": ("speed", VELOCITY), "effort": ("effort", EFFORT)}
@@ -88,8 +89,8 @@ def _robot(name: str, robot: PlacedMultibody, user_elements: str) -> RobotParts:
     joints = {one.name: one for one in model.joints.values() if one.kind != "fixed"}
     parts = RobotParts(name, robot, model, joints)
     parts.actuators = _actuators(parts)
-    if model.native is not None:
-        parts.controls = tuple(one.name for one in model.native.actuators)
+    if parts.model.native is not None:
+        parts.controls = tuple(one.name for one in parts.model.native.actuators)
     problems: list[Problem] = []
     parts.element_specs = {**model.elements, **robot.elements}
     allowed = user_elements == "run"
@@ -154,15 +155,18 @@ def _actuators(parts: RobotParts) -> dict[str, ActuatorSpec]:
             if (value := getattr(asked, key, None)) is not None:
                 found[joint][key] = value
     problems = []
-    native = parts.model.native
     for joint, spec in parts.spec.actuators.items():
+        native = parts.model.native
         if joint not in parts.joints:
             message = f"no joint {joint!r} that moves{closest(joint, parts.joints)}"
             problems.append(Problem(message, key=f"{parts.key}.actuators.{joint}"))
         elif native is not None and (own := native_actuator_of(native, joint)) is not None:
-            message = f"the model file has its own actuator {own!r} for joint {joint!r}, commanded by '{own}/control'"
-            remedy = "use that and leave this out, or take it out of the file"
-            problems.append(Problem(f"{message}; {remedy}", key=f"{parts.key}.actuators.{joint}"))
+            message = f"actuator {own!r} of joint {joint!r}: replaced by 'actuators.{joint}' of the robot"
+            parts.model = replace(
+                parts.model,
+                native=without_actuators(native, [joint]),
+                notes=(*parts.model.notes, Problem(message, file=parts.model.file)),
+            )
         found[joint] = {**found.get(joint, {}), **spec.model_dump(exclude_unset=True)}
     for values in found.values():
         if values["kind"] == "effort":
@@ -188,7 +192,9 @@ def mujoco_model(scenario: MultibodyScenario, robots: dict[str, RobotParts], gri
         name: PlacedModel(one.model, one.spec.pose, one.spec.base == "fixed" or one.model.fixed_base)
         for name, one in robots.items()
     }
-    spec = build_spec(scenario.world, grid, placed, step=scenario.time.step, method=scenario.time.method)
+    # Which method is chosen by itself is known only when all gains are.
+    method = "rk4" if scenario.time.method == AUTO else scenario.time.method
+    spec = build_spec(scenario.world, grid, placed, step=scenario.time.step, method=method)
     for name, one in robots.items():
         for joint in one.actuators:
             # Names of their own: what the file itself calls so stays as it is.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, inf
 
 import mujoco
 import numpy as np
@@ -13,6 +13,9 @@ from botz.engines.multibody_parts import RobotParts
 from botz.errors import InputError, Problem
 from botz.scene.mj_world import GROUND
 
+DIRECT, SUM = int(mujoco.mjtDyn.mjDYN_NONE), int(mujoco.mjtDyn.mjDYN_INTEGRATOR)
+FILTERS = int(mujoco.mjtDyn.mjDYN_FILTER), int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
+"""What stands between an actuator's control and its set point."""
 DEEPEST = 0.01
 """What overlaps by more at the start would be thrown apart [m]; what stands or lies gives way by far less."""
 
@@ -28,19 +31,42 @@ def start_state(model: mujoco.MjModel, robots: Mapping[str, RobotParts]) -> tupl
             velocities[at + 3 : at + 6] = robot.spec.angular_velocity
         for joint, spec in robot.joints.items():
             number = model.joint(f"{name}/{joint}").id
-            value, limits = 0.0, None
-            if spec.kind != "continuous" and spec.lower is not None and spec.upper is not None:
-                limits = spec.lower, spec.upper
-                value = min(max(0.0, spec.lower), spec.upper)
-            if robot.model.native is not None:
-                value = float(model.qpos0[model.jnt_qposadr[number]])
+            limited = spec.kind != "continuous"
+            lower = spec.lower if limited and spec.lower is not None else -inf
+            upper = spec.upper if limited and spec.upper is not None else inf
+            # 0, or in MJCF the joint's `ref`; where that is outside the range, the nearest end.
+            value = min(max(float(model.qpos0[model.jnt_qposadr[number]]), lower), upper)
             value = robot.spec.start.get(joint, value)
-            if limits is not None and not limits[0] <= value <= limits[1]:
-                message = f"{value:g} is outside the range, {limits[0]:g} to {limits[1]:g}"
+            if not lower <= value <= upper:
+                message = f"{value:g} is outside the range, {lower:g} to {upper:g}"
                 raise InputError(Problem(message, key=f"robots.{name}.start.{joint}"))
             positions[model.jnt_qposadr[number]] = value
             velocities[model.jnt_dofadr[number]] = robot.spec.start_speed.get(joint, 0.0)
     return positions, velocities
+
+
+def held_controls(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Controls and activations with which the position servos of MJCF files hold what they move where it starts, and
+    which controls these are. `data` has the start's positions."""
+    ctrl, act, holding = np.zeros(model.nu), np.zeros(model.na), np.zeros(model.nu, dtype=bool)
+    for k in range(model.nu):
+        proportional = model.actuator_gainprm[k, 0]
+        servo = (
+            model.actuator_gaintype[k] == int(mujoco.mjtGain.mjGAIN_FIXED)
+            and model.actuator_biastype[k] == int(mujoco.mjtBias.mjBIAS_AFFINE)
+            and proportional > 0.0
+            and np.isclose(model.actuator_biasprm[k, 1], -proportional)
+        )
+        dynamics = int(model.actuator_dyntype[k])
+        if not servo or dynamics not in (DIRECT, SUM, *FILTERS):
+            continue
+        length, at = float(data.actuator_length[k]), int(model.actuator_actadr[k])
+        if dynamics != SUM:
+            holding[k] = True
+            ctrl[k] = np.clip(length, *model.actuator_ctrlrange[k]) if model.actuator_ctrllimited[k] else length
+        if at >= 0:
+            act[at] = np.clip(length, *model.actuator_actrange[k]) if model.actuator_actlimited[k] else length
+    return ctrl, act, holding
 
 
 @dataclass(frozen=True)

@@ -229,9 +229,11 @@ class PlacedMultibody(MultibodyRobot, Written):
 class MultibodyTime(TimeSettings):
     step: Seconds = Field(default=0.00025, gt=0, le=10)
     """Integration step [s], a whole number of nanoseconds."""
-    method: Literal["rk4", "euler", "implicit", "implicit-fast"] = "rk4"
-    """rk4: Runge-Kutta of fourth order, which keeps the momentum of spinning rotors; euler: semi-implicit, a third of
-    the work; implicit and implicit-fast: velocities at the end of the step, for stiff joints and long steps."""
+    method: Literal["auto", "rk4", "euler", "implicit", "implicit-fast"] = "auto"
+    """auto: the integrator that an MJCF file names, else rk4, or implicit-fast where servos and dampers are too fast
+    for rk4; rk4: Runge-Kutta of fourth order, which keeps the momentum of spinning rotors; euler: semi-implicit, a
+    third of the work; implicit and implicit-fast: velocities at the end of the step, for stiff joints and long
+    steps."""
 
 
 class MultibodyScenario(ScenarioBase):

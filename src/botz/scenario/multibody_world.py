@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -68,6 +68,11 @@ class Contacts(Strict):
     """Time in which a penetration decays; at least twice the step [s]."""
     damping_ratio: Number = Field(default=1.0, gt=0, le=100)
     """1 does not bounce."""
+    cone: Literal["pyramidal", "elliptic"] | None = None
+    """Of friction: with four sides, or round; null: as an MJCF file says, else pyramidal."""
+    impratio: Number | None = Field(default=None, gt=0, le=1e6)
+    """Stiffness of friction relative to that of the normal force; more slips less. null: as an MJCF file says, else
+    1."""
 
 
 class MultibodyWorld(Strict):

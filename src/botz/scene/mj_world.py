@@ -16,16 +16,13 @@ import numpy as np
 from botz.errors import InputError, Problem
 from botz.scenario.multibody_world import Contacts, MultibodyWorld
 from botz.scene.height_grid import HeightGrid
+from botz.scene.mjcf_parts import SCENARIO_OPTIONS, option_names
 from botz.scene.robot_model import ModelJoint, ModelShape, RobotModel, transform
 from botz.scene.rotations import inverse, quaternion_of
+from botz.scene.stiffness import METHODS
 from botz.scene.yaml_model import shape_of
 
-METHODS = {
-    "rk4": mujoco.mjtIntegrator.mjINT_RK4,
-    "euler": mujoco.mjtIntegrator.mjINT_EULER,
-    "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
-    "implicit-fast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
-}
+CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 LEVEL = 1e-9
 """Terrain with less between its lowest and highest point is a plane: a height field's inner edges catch what slides
 over them [m]."""
@@ -54,9 +51,7 @@ def build_spec(
     spec.option.integrator = METHODS[method]
     spec.option.gravity = world.gravity
     spec.option.magnetic = world.earth.magnetic_field
-    # On a number that is none MuJoCo would start over at t = 0 without a word; the engine looks for itself.
-    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_REFSAFE)
+    _set_options(spec, world, [placed.model.native for placed in robots.values() if placed.model.native is not None])
     if world.memory is not None:
         spec.memory = world.memory
     if grid is not None:
@@ -73,6 +68,30 @@ def build_spec(
         else:
             _add_robot(spec, name, placed, world.contact)
     return spec
+
+
+def _set_options(spec: mujoco.MjSpec, world: MultibodyWorld, natives: list[Any]) -> None:
+    """Options of MJCF files hold for the whole world, the first file's before the next one's; the scenario's go before
+    them."""
+    disable, enable = mujoco.mjtDisableBit, mujoco.mjtEnableBit
+    option = spec.option
+    said: set[str] = set()
+    for native in natives:
+        names = [name for name in option_names(native) if name not in SCENARIO_OPTIONS and name not in said]
+        for name in names:
+            setattr(option, name, getattr(native.option, name))
+        said.update(names)
+    # Sensors of the scenario are read from MuJoCo's; its forward comparison and sleep are no part of our steps.
+    option.disableflags &= ~int(disable.mjDSBL_SENSOR)
+    option.enableflags &= ~(int(enable.mjENBL_FWDINV) | int(enable.mjENBL_SLEEP))
+    # On NaN MuJoCo would start over at t = 0 without a message; the engine looks for itself.
+    option.disableflags |= int(disable.mjDSBL_AUTORESET)
+    if not natives:
+        option.disableflags |= int(disable.mjDSBL_REFSAFE)
+    if world.contact.cone is not None:
+        option.cone = CONES[world.contact.cone]
+    if world.contact.impratio is not None:
+        option.impratio = world.contact.impratio
 
 
 def compile_spec(spec: mujoco.MjSpec, key: str = "") -> mujoco.MjModel:
@@ -223,7 +242,7 @@ def _attach_native(spec: mujoco.MjSpec, name: str, placed: PlacedModel, world: M
     pose = transform(*placed.pose) @ inverse(placed.model.root_pose)
     frame = spec.worldbody.add_frame(pos=pose[:3, 3], quat=quaternion_of(pose[:3, :3]))
     child = placed.model.native.copy()
-    # One world has one time step and one gravity: the scenario's.
+    # One world has one set of options, in which those of the file are by now.
     for option in (one for one in dir(spec.option) if not one.startswith("_")):
         setattr(child.option, option, getattr(spec.option, option))
     # One world has one memory, too: the scenario's, or where it says none, the largest that a file asks for.

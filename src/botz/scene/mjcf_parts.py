@@ -15,8 +15,20 @@ from botz.scene.rotations import inverse, posed, rotation_from_quaternion
 GEOMS = mujoco.mjtGeom
 HIDDEN = 3
 """Geoms of this group and beyond are not drawn, as MuJoCo's viewer does at its start."""
+ON_JOINTS = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+"""How actuators that move one joint say so."""
 PLAIN = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)
 """Colour of a geom that says none."""
+
+
+SCENARIO_OPTIONS = {
+    "timestep": "time.step",
+    "gravity": "world.gravity",
+    "wind": "world.wind.steady",
+    "magnetic": "world.earth.magnetic_field",
+    "integrator": "time.method",
+}
+"""Options of a file that the scenario has keys of its own for, by MuJoCo's name. All others hold for the world."""
 
 
 def name_all(spec: Any) -> None:
@@ -41,8 +53,22 @@ def option_names(spec: Any) -> list[str]:
 
 def native_actuator_of(spec: Any, joint: str) -> str | None:
     """The name of a file's own actuator that moves a joint; None where there is none."""
-    kinds = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
-    return next((one.name for one in spec.actuators if one.trntype in kinds and one.target == joint), None)
+    return next((one.name for one in spec.actuators if one.trntype in ON_JOINTS and one.target == joint), None)
+
+
+def without_actuators(spec: Any, joints: Collection[str]) -> Any:
+    """A copy of a file's description without the actuators of these joints and what measures them."""
+    copied = spec.copy()
+    gone = [one for one in copied.actuators if one.trntype in ON_JOINTS and one.target in joints]
+    names = {one.name for one in gone}
+    measured = mujoco.mjtObj.mjOBJ_ACTUATOR
+    gone += [one for one in copied.sensors if one.objtype == measured and one.objname in names]
+    for one in gone:
+        copied.delete(one)
+    # Keys hold a control for each actuator; a scenario does not use them.
+    for key in list(copied.keys):
+        copied.delete(key)
+    return copied
 
 
 class Names:

@@ -22,17 +22,27 @@ from pydantic import TypeAdapter, ValidationError
 
 from botz.errors import InputError, Problem
 from botz.scenario.elements import AnyElement, LiftDrag, UserElement
+from botz.scenario.multibody import ActuatorSpec
 from botz.scenario.sensors import AnySensor
-from botz.scene.mjcf_parts import Names, actuators_of, name_all, option_names, shapes_of
+from botz.scene.mjcf_parts import (
+    SCENARIO_OPTIONS,
+    Names,
+    actuators_of,
+    name_all,
+    option_names,
+    shapes_of,
+    without_actuators,
+)
 from botz.scene.model_tree import MOST_LINKS, too_many
-from botz.scene.robot_model import Inertial, ModelJoint, ModelLink, Place, RobotModel
+from botz.scene.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, Place, RobotModel
 from botz.scene.rotations import posed, rotation_about, rotation_from_quaternion, shifted
+from botz.scene.stiffness import METHODS
 from botz.scene.xml_tree import XmlNode, read_xml
 
 WORLD = "world"
 BASE = "world_base"
 """Root of a robot whose bodies hang on the world by joints, or stand apart."""
-ELEMENT, SENSOR, SPEED = "botz_element_", "botz_sensor_", "botz_speed_"
+ELEMENT, SENSOR, SPEED, ACTUATOR = "botz_element_", "botz_sensor_", "botz_speed_", "botz_actuator_"
 """Begin the names of <custom><text> that hold what MJCF has no word for, as JSON."""
 MOST_FILES = 1000
 ENDLESS = 1e9
@@ -44,7 +54,7 @@ NATIVE_ONLY = ("equalities", "tendons", "flexes", "skins", "hfields")
 def read_mjcf(path: Path) -> RobotModel:
     """The model of a file; raises InputError. `native` of the result is MuJoCo's own description, ready to compile."""
     path = Path(path)
-    bodies = _refuse_declarations(path)
+    bodies, names_method = _refuse_declarations(path)
     try:
         spec = mujoco.MjSpec.from_file(str(path))
         name_all(spec)
@@ -54,7 +64,11 @@ def read_mjcf(path: Path) -> RobotModel:
         compiled = checked.compile()
     except (ValueError, KeyError, mujoco.FatalError, mujoco.UnexpectedError) as error:
         raise InputError(_complaint(str(error), path)) from None
-    return _Extraction(spec, compiled, path, bodies).model()
+    model = _Extraction(spec, compiled, path, bodies).model()
+    if not names_method:
+        return model
+    method = next(name for name, number in METHODS.items() if number == compiled.opt.integrator)
+    return replace(model, method=method)
 
 
 def convertible(model: RobotModel) -> RobotModel:
@@ -100,9 +114,11 @@ def unsayable(model: RobotModel) -> list[Problem]:
     return [Problem(message, file=model.file) for message in found]
 
 
-def _refuse_declarations(path: Path) -> dict[str, Place]:
-    """Read every file that MuJoCo will, so that it never meets a DTD; gives where bodies and joints are said."""
+def _refuse_declarations(path: Path) -> tuple[dict[str, Place], bool]:
+    """Read every file that MuJoCo will, so that it never meets a DTD; gives where bodies and joints are said, and
+    whether an integrator is."""
     places: dict[str, Place] = {}
+    names_method = False
     waiting, seen = [path], set[Path]()
     while waiting:
         file = waiting.pop()
@@ -121,11 +137,12 @@ def _refuse_declarations(path: Path) -> dict[str, Place]:
             if key := next((key for key, value in node.attributes.items() if _is_nan(value)), None):
                 # MuJoCo only warns, into a file of its own.
                 raise InputError(node.problem(f"{node.get(key)!r} holds what is no number; write one", key))
+            names_method |= node.tag == "option" and node.get("integrator") is not None
             if node.tag in ("body", "joint") and node.get("name"):
                 places.setdefault(f"{node.tag} {node.get('name')}", node.place)
             if (node.tag == "include" or (node.tag == "model" and node is not root)) and node.get("file"):
                 waiting.append(_named_file(node, file, path))
-    return places
+    return places, names_method
 
 
 def _is_nan(value: str) -> bool:
@@ -216,10 +233,12 @@ class _Extraction:
         if len(self.spec.sensors):
             self._note("MuJoCo's own sensors are not read; say those that are wanted under 'sensors'")
         self._note_what_is_the_scenarios()
+        actuators = self._written_actuators()
         return RobotModel(
             name=self.spec.modelname or self.path.stem,
             links=self.links,
             joints=self.joints,
+            actuators=actuators,
             elements=self._custom(ELEMENT, AnyElement),
             sensors=self._custom(SENSOR, AnySensor),
             fixed_base=not loose,
@@ -227,19 +246,32 @@ class _Extraction:
             file=self.path,
             format="mjcf",
             root_pose=self._pose(robot[0]) if single else np.eye(4),
-            native=self.spec,
+            native=without_actuators(self.spec, actuators) if actuators else self.spec,
         )
 
     def _note_what_is_the_scenarios(self) -> None:
         """What a file says of its world and a robot in a scenario does not have."""
         said = option_names(self.spec)
-        if said:
-            hint = "say what is wanted under 'time' and 'world'"
-            self._note(f"<option> {', '.join(said)}: without effect, the scenario has its own; {hint}")
+        for name in said:
+            if name in SCENARIO_OPTIONS and name != "integrator":
+                self._note(f"<option> {name}: without effect; the scenario says it by '{SCENARIO_OPTIONS[name]}'")
+        held = [name for name in said if name not in SCENARIO_OPTIONS]
+        if held:
+            self._note(f"<option> {', '.join(held)}: taken, for the whole world")
         if len(self.spec.keys):
             self._note("<keyframe>: without effect; say where joints begin under 'start' of the robot")
         if len(self.spec.worldbody.geoms):
             self._note("geoms of <worldbody> belong to the robot, so that 'pose' moves them along with it")
+
+    def _written_actuators(self) -> dict[str, ModelActuator]:
+        """Those that our writer put beside MuJoCo's, which has no word for their lags; they take the place of these."""
+        found: dict[str, ModelActuator] = {}
+        for joint, said in self._custom(ACTUATOR, ActuatorSpec).items():
+            if joint not in self.joints or self.joints[joint].kind == "fixed":
+                name = f"{ACTUATOR}{joint}"
+                raise InputError(Problem(f"<text name={name!r}>: no joint {joint!r} that moves", file=self.path))
+            found[joint] = ModelActuator(joint, said.kind, Place(self.path), said.speed, said.lag, said.lag_down)
+        return found
 
     def _note(self, message: str, place: Place | None = None) -> None:
         self.notes.append((place or Place(self.path)).problem(message))

@@ -11,7 +11,7 @@ import numpy as np
 from botz.errors import InputError, Problem
 from botz.scenario.elements import UserElement
 from botz.scene.mesh_files import MESHES, copied_meshes
-from botz.scene.mjcf_reader import ELEMENT, ENDLESS, SENSOR, SPEED, WORLD, convertible
+from botz.scene.mjcf_reader import ACTUATOR, ELEMENT, ENDLESS, SENSOR, SPEED, WORLD, convertible
 from botz.scene.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel
 from botz.scene.rotations import inverse, quaternion_of
 from botz.scene.written import write_text
@@ -21,6 +21,8 @@ FREQUENCY = 50.0
 """How fast written servos let errors decay, as Botz' own do by default [rad/s]."""
 KNOWN_MESHES = (".obj", ".msh", ".stl")
 """What MuJoCo reads; of STL only the binary form."""
+INTEGRATORS = {"rk4": "RK4", "euler": "Euler", "implicit": "implicit", "implicit-fast": "implicitfast"}
+"""By the names of 'time.method'."""
 SLIDING = 0.005, 0.0001
 """MuJoCo's default torsional and rolling friction."""
 
@@ -89,6 +91,8 @@ class _Writing:
         model = self.model
         root = XmlNode("mujoco", {"model": model.name})
         root.add("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
+        if model.method is not None:
+            root.add("option", integrator=INTEGRATORS[model.method])
         assets = XmlNode("asset")
         world = XmlNode("worldbody")
         top = model.root
@@ -192,15 +196,18 @@ class _Writing:
         if joint.effort is not None:
             key = "ctrlrange" if actuator.kind == "effort" else "forcerange"
             made.attributes[key] = shown(-joint.effort, joint.effort)
-        if actuator.lag or actuator.lag_down:
-            message = f"the lag of the actuator of joint {joint.name!r} is not written; say it under 'actuators'"
-            self.lost.append(actuator.place.problem(message))
 
     def _custom(self) -> XmlNode:
         custom = XmlNode("custom")
         for joint in self.model.joints.values():
             if joint.speed is not None and joint.kind != "fixed":
                 custom.add("text", name=f"{SPEED}{joint.name}", data=repr(joint.speed))
+        for actuator in self.model.actuators.values():
+            said = {key: getattr(actuator, key) for key in ("kind", "speed", "lag", "lag_down")}
+            if said["kind"] == "effort":
+                said["speed"] = None  # a file may give one, which has no meaning
+            data = json.dumps({key: value for key, value in said.items() if value})
+            custom.add("text", name=f"{ACTUATOR}{actuator.joint}", data=data)
         for start, things in ((ELEMENT, self.model.elements), (SENSOR, self.model.sensors)):
             for name, thing in things.items():
                 if isinstance(thing, UserElement):

@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Literal
+from typing import Any, Literal
 
+import mujoco
 import numpy as np
 
 from botz.errors import InputError
 from botz.scenario.elements import DcMotorElement, LugreElement, Propeller
 from botz.scene.mesh import load_mesh, why_flat
+from botz.scene.mj_world import compile_model
+from botz.scene.mjcf_parts import native_actuator_of
 from botz.scene.model_bounds import Bounds, around, shape_bounds
 from botz.scene.model_tree import moving_groups, rigid_groups, tied_if_massless, wrong_inertia
 from botz.scene.robot_model import NOWHERE, Place, RobotModel
+from botz.scene.stiffness import AUTO, MARGIN, Linearised, chosen, linearised
 
 LARGEST_MESH = 50.0
 """Larger parts are rarer than meshes in millimetres [m]."""
@@ -42,8 +46,8 @@ class Finding:
     """File and line."""
 
 
-def check_model(model: RobotModel, step: float | None = None) -> list[Finding]:
-    """All that is found, errors first. With a step [s] also whether it is short enough for the lightest parts."""
+def check_model(model: RobotModel, step: float | None = None, method: str = AUTO) -> list[Finding]:
+    """All that is found, errors first. With a step [s] also whether the method follows the lightest parts with it."""
     tied = tied_if_massless(model)
     found = [
         Finding("warning", note.key, note.message, Place(note.file, note.line))
@@ -54,7 +58,7 @@ def check_model(model: RobotModel, step: float | None = None) -> list[Finding]:
     if step is not None:
         found += _spins(model, step)
         if not any(one.severity == "error" for one in found):
-            found += _light_joints(model, step)
+            found += _light_joints(model, step, method)
     return sorted(found, key=lambda one: one.severity != "error")
 
 
@@ -63,7 +67,8 @@ def check_model(model: RobotModel, step: float | None = None) -> list[Finding]:
 
 def _inertias(model: RobotModel) -> Iterator[Finding]:
     moving = {link for group in moving_groups(model) for link in group}
-    for group in moving_groups(model):
+    # MuJoCo has looked at the masses of an MJCF file as it was read; its links between joints are no bodies.
+    for group in moving_groups(model) if model.native is None else ():
         if all(model.links[link].inertial is None for link in group):
             link = model.links[group[0]]
             message = "moves, but has no mass; give it mass and inertia, or fix its joint"
@@ -170,17 +175,53 @@ def _spins(model: RobotModel, step: float) -> Iterator[Finding]:
             yield Finding("warning", f"element {name}", f"{message}; {hint} {best}", joint.place)
 
 
-def _light_joints(model: RobotModel, step: float) -> Iterator[Finding]:
-    """Springs and dampers on light parts: h d / I and h √(k / I), with I = 1 / (M⁻¹)_jj, what a torque at the joint
-    feels. Servos are no danger to light parts: their gains are made from I."""
+def _light_joints(model: RobotModel, step: float, method: str) -> Iterator[Finding]:
+    """Springs and dampers on light parts. Servos of our own are no danger to them: their gains are made from I."""
+    # Shapes play no part in it, and meshes take long to read.
+    bare = {name: replace(link, shapes=()) for name, link in model.links.items()}
     try:
-        inertias = felt_inertias(model)
+        compiled = compile_model(model if model.native is not None else replace(model, links=bare))
     except InputError as error:
         yield Finding("error", f"model {model.name}", str(error), Place(model.file))
         return
+    start = start_of(compiled)
+    linear = linearised(compiled, start)
+    found = (model.method or chosen(linear, step)) if method == AUTO else method
+    yield from _too_fast(model, compiled, linear, step, found, by_stiffness=method == AUTO and model.method is None)
+    yield from _fast_elements(model, felt_inertias(model, compiled, start), step)
+
+
+def _too_fast(
+    model: RobotModel, compiled: Any, linear: Linearised, step: float, method: str, *, by_stiffness: bool
+) -> Iterator[Finding]:
+    """Joints with springs, dampers and servos of the file that the method cannot follow."""
+    follows = linear.follows(method, step)
+    if follows and (not by_stiffness or method == "rk4"):
+        return
+    rate, dof = linear.fastest()
+    name = str(compiled.joint(int(compiled.dof_jntid[dof])).name).removeprefix("robot/")
+    joint = model.joints.get(name)
+    place = NOWHERE if joint is None else joint.place
+    own = None if model.native is None else native_actuator_of(model.native, name)
+    part = f"its actuator {own!r}" if own is not None else "its damping or spring"
+    words = f"{part} is as fast as {rate:.4g} rad/s"
+    if follows:
+        message = f"{words}, too fast for 'rk4' at a step of {step:g} s; runs take {method!r}"
+        yield Finding("warning", f"joint {name}", f"{message}, unless 'time.method' says another", place)
+        return
+    others = [one for one in ("implicit-fast", "implicit", "rk4") if linear.follows(one, MARGIN * step)]
+    best = f"steps up to {linear.longest(method, step):.2g} s"
+    remedy = f"'time.method: {others[0]}', or {best}" if others else best
+    message = f"{words}, too fast for the method {method!r} at a step of {step:g} s; take {remedy}"
+    yield Finding("error", f"joint {name}", message, place)
+
+
+def _fast_elements(model: RobotModel, inertias: dict[str, float], step: float) -> Iterator[Finding]:
+    """Elements that brake or hold light parts: h d / I and h √(k / I), with I = 1 / (M⁻¹)_jj, what a torque at the
+    joint feels. No method takes their forces at the step's end."""
     for name, inertia in inertias.items():
         joint = model.joints[name]
-        damping, stiffness = joint.damping, joint.stiffness
+        damping, stiffness = 0.0, 0.0
         for element in model.elements.values():
             if isinstance(element, DcMotorElement) and element.joint == name:
                 # Back-emf brakes: d = k_t k_e n² / R, with k_e = 1 / speed constant.
@@ -199,19 +240,23 @@ def _light_joints(model: RobotModel, step: float) -> Iterator[Finding]:
                 best = f"{step * limit / 4 / value:.2g} s"
                 hint = f"Runge-Kutta is unstable above {limit:g}; take steps up to {best}"
                 severity: Literal["error", "warning"] = "error" if value > limit else "warning"
-                yield Finding(severity, f"joint {name}", f"{message}; {hint}, or method: implicit", joint.place)
+                yield Finding(severity, f"joint {name}", f"{message}; {hint}", joint.place)
 
 
-def felt_inertias(model: RobotModel) -> dict[str, float]:
+def start_of(compiled: mujoco.MjModel) -> np.ndarray:
+    """Positions at the start: those of the file, and where a range excludes them, its nearest end."""
+    found = compiled.qpos0.copy()
+    for joint, limited in enumerate(compiled.jnt_limited):
+        if limited and compiled.jnt_type[joint] in (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)):
+            at = compiled.jnt_qposadr[joint]
+            found[at] = np.clip(found[at], *compiled.jnt_range[joint])
+    return found
+
+
+def felt_inertias(model: RobotModel, compiled: mujoco.MjModel, start: np.ndarray) -> dict[str, float]:
     """What a torque or force at each joint that moves feels at the start: 1 / (M⁻¹)_jj [kg·m², kg]."""
-    import mujoco
-
-    from botz.scene.mj_world import compile_model
-
-    # Shapes play no part in it, and meshes take long to read.
-    bare = {name: replace(link, shapes=()) for name, link in model.links.items()}
-    compiled = compile_model(model if model.native is not None else replace(model, links=bare))
     data = mujoco.MjData(compiled)
+    data.qpos[:] = start
     mujoco.mj_forward(compiled, data)
     inverse = np.eye(compiled.nv)
     if compiled.nv:

@@ -183,6 +183,8 @@ class RobotModel:
     """urdf, sdf, mjcf or yaml."""
     root_pose: np.ndarray = field(default_factory=identity)
     """Where an MJCF file draws its root in the world (4, 4); a scenario's `pose` takes the place of it."""
+    method: str | None = None
+    """The integrator that an MJCF file names, as 'time.method' calls it."""
     native: Any = None
     """A compiled-ready `mujoco.MjSpec` of an MJCF file, which may hold more than links and joints; else None."""
 

@@ -114,7 +114,7 @@ TABLE = [
     bad("time constant of contacts", world("contact: {time_constant: 0.1 ms}"),
         "world.contact.time_constant: must be at least twice the step, 0.0005 s, or contacts bounce without end"),
     bad("method", robot(after="time: {method: runge-kutta}\n"),
-        "s.yaml:2: time.method: unknown 'runge-kutta'; choose from: euler, implicit, implicit-fast, rk4"),
+        "s.yaml:2: time.method: unknown 'runge-kutta'; choose from: auto, euler, implicit, implicit-fast, rk4"),
     bad("manoeuvre that does nothing", robot(after="controllers: {pilot: {type: hover, robot: bot, manoeuvres: [{at: 3}]}}\n"),
         "s.yaml:2: controllers.pilot.manoeuvres.0: does nothing; give 'height', 'land', 'add' or 'set'"),
     bad("missing model file", HEAD + "robots:\n  bot: {file: nowhere.urdf}\n",
@@ -163,15 +163,16 @@ def test_names_of_an_mjcf_file_and_of_the_scenario_do_not_clash(tmp_path: Path):
     assert engine.model.nsite == 2 and "r/b/control" in [one.name for one in engine.tables.inputs]
 
 
-def test_a_joint_that_the_file_moves_itself_gets_no_second_actuator(tmp_path: Path):
+def test_an_actuator_takes_the_place_of_the_files_own(tmp_path: Path):
     (tmp_path / "r.xml").write_text(MJCF, encoding="utf-8")
     (tmp_path / "s.yaml").write_text(
-        HEAD + "robots:\n  r: {file: r.xml, actuators: {b: {kind: velocity}}}\n", encoding="utf-8"
+        HEAD + "robots:\n  r: {file: r.xml, pose: {z: 1}, actuators: {b: {kind: velocity}}}\n", encoding="utf-8"
     )
     spec = load(tmp_path / "s.yaml").spec
     assert isinstance(spec, MultibodyScenario)
-    with pytest.raises(InputError, match=r"robots\.r.actuators.b: the model file has its own actuator 'b'.*leave this"):
-        MultibodyEngine(spec)
+    engine = MultibodyEngine(spec)
+    assert [one.name for one in engine.tables.inputs] == ["r/b/speed"] and engine.model.nu == 1
+    assert any("actuator 'b' of joint 'b': replaced by 'actuators.b' of the robot" in note for note in engine.notes)
 
 
 @pytest.mark.parametrize(("interface", "more"), [("Effort", ""), ("Velocity", ", actuators: {j: {kind: effort}}")])

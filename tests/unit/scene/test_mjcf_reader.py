@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
 import pytest
 
 from botz.errors import InputError
-from botz.scenario.multibody_world import MultibodyWorld
+from botz.scenario.multibody import MultibodyScenario
+from botz.scenario.multibody_world import Contacts, MultibodyWorld
 from botz.scene.mj_world import PlacedModel, build_spec, compile_spec
+from botz.scene.mjcf_parts import SCENARIO_OPTIONS
 from botz.scene.mjcf_reader import convertible, read_mjcf, unsayable
 from botz.scene.model_files import save_model
 from botz.scene.robot_model import RobotModel, rotation_from_rpy
@@ -367,12 +370,44 @@ def test_sizes_of_a_file_do_not_clash_with_the_worlds(read):
 
 
 def test_what_is_the_scenarios_is_noted(read):
-    before = '<option timestep="0.01" cone="elliptic"/>'
+    before = '<option timestep="0.01" gravity="0 0 -1" cone="elliptic" impratio="10"/>'
     model = read('<geom type="plane" size="1 1 1"/>' + FLYER, before, "<keyframe><key/></keyframe>")
     notes = " ".join(note.message for note in model.notes)
-    assert "<option> cone, timestep: without effect" in notes
+    assert "<option> timestep: without effect; the scenario says it by 'time.step'" in notes
+    assert "<option> gravity: without effect; the scenario says it by 'world.gravity'" in notes
+    assert "<option> cone, impratio: taken, for the whole world" in notes
     assert "<keyframe>: without effect" in notes and "'pose' moves them" in notes
     assert not read(FLYER).notes
+
+
+def test_keys_that_notes_name_are_there():
+    for key in SCENARIO_OPTIONS.values():
+        part: Any = MultibodyScenario
+        for word in key.split("."):
+            assert word in part.model_fields, key
+            part = part.model_fields[word].annotation
+
+
+def test_options_of_a_file_hold_for_the_world_unless_the_scenario_says_otherwise(read):
+    option = '<option cone="elliptic" impratio="10" viscosity="0.1" iterations="7" timestep="0.01" gravity="0 0 -1">'
+    model = read(FLYER, before=f'{option}<flag contact="disable" sensor="disable"/></option>')
+    m = world_with(model)
+    assert (m.opt.cone, m.opt.impratio, m.opt.viscosity, m.opt.iterations) == (1, 10.0, 0.1, 7)
+    assert m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CONTACT
+    assert not m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR, "sensors of the scenario need it"
+    assert (m.opt.timestep, m.opt.gravity[2]) == (0.001, -9.81)
+    m = world_with(model, contact=Contacts(cone="pyramidal", impratio=2.0))
+    assert (m.opt.cone, m.opt.impratio) == (0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("option", "method"),
+    [("", None), ('<option cone="elliptic"/>', None), ('<option integrator="Euler"/>', "euler"),
+     ('<option integrator="RK4"/>', "rk4"), ('<option integrator="implicit"/>', "implicit"),
+     ('<option integrator="implicitfast"/>', "implicit-fast")],
+)  # fmt: skip
+def test_the_integrator_that_a_file_names(read, option: str, method: str | None):
+    assert read(FLYER, before=option).method == method
 
 
 def test_too_many_bodies(read):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -12,6 +13,7 @@ from botz.scenario.elements import LiftDrag, Propeller, UserElement
 from botz.scenario.sensors import Imu
 from botz.scene.mjcf_reader import read_mjcf
 from botz.scene.mjcf_writer import moved_inertia, write_mjcf
+from botz.scene.model_files import load_model
 from botz.scene.robot_model import (
     Inertial,
     ModelActuator,
@@ -186,4 +188,10 @@ def test_what_is_lost_is_said(tmp_path: Path):
     lost = write_mjcf(model_with(elements=elements, actuators=actuators), tmp_path / "a.xml")
     told = "\n".join(one.message for one in lost)
     assert "'mine' is a function of yours" in told
-    assert "the lag of the actuator of joint 'spin'" in told
+    again = load_model(tmp_path / "a.xml")
+    assert (again.actuators["spin"].kind, again.actuators["spin"].lag) == ("velocity", 0.1)
+
+
+def test_the_integrator_is_written(tmp_path: Path):
+    write_mjcf(replace(model_with(), method="implicit-fast"), tmp_path / "a.xml")
+    assert load_model(tmp_path / "a.xml").method == "implicit-fast"

@@ -16,6 +16,7 @@ from botz.scene import solids
 from botz.scene.mj_world import compile_model
 from botz.scene.model_bounds import around, shape_bounds
 from botz.scene.model_check import Finding, check_model, felt_inertias
+from botz.scene.model_files import load_model
 from botz.scene.model_fill import filled
 from botz.scene.robot_model import (
     Inertial,
@@ -168,19 +169,49 @@ def test_a_rotor_that_turns_too_far_in_a_step():
     assert check_model(slow, 0.5e-3) == []
 
 
-@pytest.mark.parametrize(("step", "severity"), [(1e-3, None), (1.5e-3, "warning"), (3e-3, "error")])
-def test_damping_on_a_light_part(step: float, severity: str | None):
+@pytest.mark.parametrize(
+    ("step", "method", "severity"),
+    [(1e-3, "auto", None), (1.5e-3, "auto", "warning"), (3e-3, "auto", "warning"), (2.7e-3, "rk4", None),
+     (3e-3, "rk4", "error"), (3e-3, "euler", None), (3e-3, "implicit-fast", None)],
+)  # fmt: skip
+def test_damping_on_a_light_part(step: float, method: str, severity: str | None):
     # I/d is 1 ms; Runge-Kutta is unstable from 2.785 I/d on. Beside the heavy base the joint feels the arm alone.
     base = ModelLink("base", body(900.0, 1e6))
     model = model_with(("arm", ModelLink("arm", body(1.0, 1e-3))), base=base, damping=1.0)
-    findings = check_model(model, step)
+    findings = check_model(model, step, method)
     assert found(findings) == ([] if severity is None else [(severity, "joint to_arm")])
+    assert all("implicit-fast" in one.message for one in findings)
+
+
+STIFF = """<mujoco><option {option}/><worldbody><body name="base"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+<body name="hand"><joint name="x" type="slide" axis="1 0 0"/><joint name="wrist" {range}/>
+<inertial pos="0 0 0" mass="0.3" diaginertia="2e-4 2e-4 2e-4"/></body></body></worldbody>
+<actuator><position name="servo" joint="wrist" kp="2000" kv="200"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("option", "severities"),
+    [("", ["warning"]), ('integrator="implicitfast"', []), ('integrator="RK4"', ["error"]),
+     ('integrator="Euler"', ["error"])],
+)  # fmt: skip
+@pytest.mark.parametrize("limits", ["", 'range="20 90"'])
+def test_stiff_servos_of_a_file_and_bodies_with_several_joints(
+    tmp_path: Path, option: str, severities: list[str], limits: str
+):
+    file = tmp_path / "hand.xml"
+    file.write_text(STIFF.format(option=option, range=limits), encoding="utf-8")
+    findings = check_model(load_model(file), 0.25e-3)
+    assert [one.severity for one in findings] == severities, "and no link between joints without mass"
+    for one in findings:
+        assert one.place == "joint wrist" and "its actuator 'servo' is as fast as" in one.message
+        assert "implicit-fast" in one.message
 
 
 def test_what_a_joint_feels_is_less_than_its_part_where_the_base_is_light():
     free = model_with(("arm", ModelLink("arm", body(1.0, 2.0))), base=ModelLink("base", body(1.0, 3.0)))
-    assert felt_inertias(free)["to_arm"] == pytest.approx(1 / (1 / 2.0 + 1 / 3.0))
-    assert felt_inertias(replace(free, fixed_base=True))["to_arm"] == pytest.approx(2.0)
+    for model, inertia in ((free, 1 / (1 / 2.0 + 1 / 3.0)), (replace(free, fixed_base=True), 2.0)):
+        compiled = compile_model(model)
+        assert felt_inertias(model, compiled, compiled.qpos0)["to_arm"] == pytest.approx(inertia)
 
 
 def test_springs_motors_and_friction_on_light_parts():
