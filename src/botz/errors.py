@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+
+def printable(text: object) -> str:
+    """What came from a file or the network, safe to show on a terminal: control characters, and those that change the
+    direction of writing, as escapes such as `\\x1b`. Line ends and tabs stay."""
+    shown = str(text)
+    return (
+        shown if shown.isprintable() else "".join(letter if _harmless(letter) else escaped(letter) for letter in shown)
+    )
+
+
+def escaped(letter: str) -> str:
+    return letter.encode("unicode_escape").decode()
+
+
+def _harmless(letter: str) -> bool:
+    return letter.isprintable() or letter in "\n\t" or unicodedata.category(letter) == "Zs"
 
 
 class BotzError(Exception):
@@ -28,7 +46,7 @@ class Problem:
         place = ""
         if self.file is not None:
             place = f"{self.file}:{self.line}: " if self.line is not None else f"{self.file}: "
-        return f"{place}{self.key + ': ' if self.key else ''}{self.message}"
+        return printable(f"{place}{self.key + ': ' if self.key else ''}{self.message}")
 
 
 class InputError(BotzError):

@@ -176,7 +176,6 @@ def report(arm: SerialArm, robot: str, target: list[float], found: Solutions) ->
 def print_solutions(arm: SerialArm, found: Solutions) -> None:
     from math import degrees
 
-    from rich.markup import escape
     from rich.table import Table
 
     revolute = [unit == "rad" for unit in joint_units(arm)]
@@ -185,7 +184,7 @@ def print_solutions(arm: SerialArm, found: Solutions) -> None:
         table.add_column("branch", no_wrap=True)
     for name, turns in zip(arm.names, revolute, strict=True):
         title = f"{name.replace('_', ' ')} [{'°' if turns else 'm'}]"
-        table.add_column(escape(title), justify="right", min_width=8)
+        table.add_column(title, justify="right", min_width=8)
     table.add_column("cost", justify="right", min_width=7)
     table.add_column("inside", justify="right", min_width=6)
     for branch, joints, cost in zip(found.branches, found.joints, found.costs, strict=True):

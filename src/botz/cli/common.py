@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from botz.errors import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
 
 
 def print_json(value: Any) -> None:
-    """JSON that any parser takes: numbers that are not finite become null."""
+    """JSON that any parser takes: numbers that are not finite become null, control characters escapes."""
     from botz.record.plain_json import finite
 
-    print(json.dumps(finite(value), indent=2, ensure_ascii=False))
+    text = json.dumps(finite(value), indent=2, ensure_ascii=False)
+    print(text if printable(text) == text else json.dumps(finite(value), indent=2).replace("\x7f", "\\u007f"))
 
 
-def console(*, stderr: bool = False):
+def console(*, stderr: bool = False) -> Console:
+    """A terminal that shows texts as they are: nothing in them is markup, and control characters are escapes."""
     from rich.console import Console
+    from rich.text import Text
 
-    return Console(stderr=stderr, highlight=False)
+    class PlainConsole(Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(printable(text), **options)
+
+    return PlainConsole(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
 def print_pairs(pairs: dict[str, str]) -> None:
     """Names and values in two columns; never cut, so that a path can be copied or piped."""
     width = max((len(name) for name in pairs), default=0)
     for name, value in pairs.items():
-        print(f"{name:<{width}}  {value}".rstrip())
+        lines = printable(value).replace("\n", "\n" + " " * (width + 2))
+        print(f"{printable(name):<{width}}  {lines}".rstrip())

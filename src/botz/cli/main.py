@@ -23,7 +23,7 @@ from botz.cli import (
     video,
     wheels,
 )
-from botz.errors import BotzError, ControllerError, InputError
+from botz.errors import BotzError, ControllerError, InputError, printable
 from botz.interrupts import INTERRUPTED, as_usual
 
 app = typer.Typer(
@@ -101,8 +101,8 @@ def run_command(arguments: list[str] | None) -> None:
         sys.exit(error.exit_code)
     except BotzError as error:
         if isinstance(error, ControllerError) and error.details:
-            print(error.details, file=sys.stderr, end="")
-        print(f"botz: {error}", file=sys.stderr)
+            print(printable(error.details), file=sys.stderr, end="")
+        print(printable(f"botz: {error}"), file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

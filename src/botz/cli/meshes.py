@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from botz.cli.common import AsJson, print_json, print_pairs
-from botz.errors import InputError, Problem
+from botz.errors import InputError, Problem, printable
 
 if TYPE_CHECKING:
     import trimesh
@@ -75,7 +75,7 @@ def mesh(
             print_pairs(_shown(report))
             for language in ("urdf", "sdf"):
                 if language in report:
-                    print(f"\n{language.upper()}:\n{report[language]}")
+                    print(f"\n{language.upper()}:\n{printable(report[language])}")
     # What a leaky mesh has not is an error only where it was asked for.
     if problems and (kilograms is not None or xml):
         raise InputError(problems)
@@ -328,7 +328,7 @@ def _print_fits(table: ThrustTable, fits: list[list[ThrustFit]]) -> None:
     names = {"sums": "K = Σf / Σω²", "least-squares": "K by least squares", "curve": "a + b ω + c ω²"}
     low, high = float(table.speed.min()), float(table.speed.max())
     for k, (column, row) in enumerate(zip(table.columns, fits, strict=True)):
-        print(f"{chr(10) if k else ''}{column.name}: {len(table.speed)} rows, {low:.4g} … {high:.4g} rad/s")
+        print(f"{chr(10) if k else ''}{printable(column.name)}: {len(table.speed)} rows, {low:.4g} … {high:.4g} rad/s")
         for fit in row:
             print(f"  {names[fit.method]:<18}  {propeller_lines(fit)}")
             largest = f"largest {fit.largest:+.3g} N at {fit.largest_at:.4g} rad/s"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from botz.cli.common import AsJson, console, print_json, print_pairs
-from botz.errors import InputError, Problem
+from botz.errors import InputError, Problem, printable
 
 if TYPE_CHECKING:
     from botz.scenario.multibody import MultibodyRobot
@@ -139,14 +139,13 @@ def _text(path: Path | None) -> str | None:
 
 
 def _print_findings(model: RobotModel, step: float, found: list[Finding]) -> None:
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     known = facts(model)
     moving = sum(kind != "fixed" for kind in known["joints"].values())
-    print(
-        f"{model.name}: links {known['links']}, joints that move {moving}, {known['mass_kg']:.6g} kg, step {step:g} s"
-    )
+    numbers = f"joints that move {moving}, {known['mass_kg']:.6g} kg, step {step:g} s"
+    print(f"{printable(model.name)}: links {known['links']}, {numbers}")
     rows: list[tuple[str, str, int | None, str]] = [
         (one.severity, one.place, one.where.line, one.message) for one in found
     ]
@@ -158,7 +157,7 @@ def _print_findings(model: RobotModel, step: float, found: list[Finding]) -> Non
         for severity, place, line, message in rows:
             colour = {"error": "red", "warning": "yellow"}.get(severity, "dim")
             number = "" if line is None else str(line)
-            table.add_row(f"[{colour}]{severity}[/{colour}]", escape(place), number, escape(message))
+            table.add_row(Text(severity, style=colour), place, number, message)
         out = console()
         out.width = max(out.width, 110)
         out.print(table)
@@ -212,7 +211,7 @@ def convert(
         pairs["filled"] = ", ".join(names) or "nothing was missing"
     print_pairs(pairs)
     for one in notes:
-        print(f"note: {one}")
+        print(printable(f"note: {one}"))
 
 
 # --- what they share -------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from botz.cli.common import AsJson, console, print_json, print_pairs
-from botz.errors import InputError, Problem
+from botz.errors import InputError, Problem, printable
 
 WIDE = 90
 """Columns of a terminal from which descriptions stand beside the channels."""
@@ -56,7 +56,8 @@ def info(recording: RecordingPath, as_json: AsJson = False) -> None:
     }
     print_pairs(shown)
     if not rec.complete:
-        out.print(f"[bold]INCOMPLETE[/bold]: {rec.problem}", soft_wrap=True)
+        out.print("INCOMPLETE", style="bold", end="")
+        out.print(f": {rec.problem}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     described = out.width >= WIDE
     table.add_column("channel", min_width=max((len(c["name"]) for c in channels), default=0), no_wrap=True)
@@ -71,7 +72,7 @@ def info(recording: RecordingPath, as_json: AsJson = False) -> None:
     out.print()
     out.print(table)
     for step, level, text in rec.logs():
-        out.print(f"{level} at {step * rec.step_ns * 1e-9:g} s: {text}", soft_wrap=True, markup=False)
+        out.print(f"{level} at {step * rec.step_ns * 1e-9:g} s: {text}", soft_wrap=True)
 
 
 def export(
@@ -97,7 +98,7 @@ def export(
     for name in chosen:
         target = out or rec.path.with_suffix(f".{name}")
         for path in write(rec, target, name):
-            print(path)
+            print(printable(path))
 
 
 def plot(
@@ -113,7 +114,7 @@ def plot(
     rec = read(recording)
     warn_if_incomplete(rec)
     target = out or rec.path.with_suffix(".png")
-    print(plot_recording(rec, channels or (), path=target, trajectory=xy))
+    print(printable(plot_recording(rec, channels or (), path=target, trajectory=xy)))
 
 
 def compare(
@@ -161,9 +162,9 @@ def compare(
         )
     console().print(table)
     if picture:
-        print(picture)
+        print(printable(picture))
 
 
 def warn_if_incomplete(rec: Any) -> None:
     if not getattr(rec, "complete", True):
-        console(stderr=True).print(f"botz: incomplete recording: {rec.problem}", soft_wrap=True, markup=False)
+        console(stderr=True).print(f"botz: incomplete recording: {rec.problem}", soft_wrap=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from botz.cli.common import AsJson, console, print_json, print_pairs
-from botz.errors import BotzError, InputError, Problem
+from botz.errors import BotzError, InputError, Problem, printable
 
 if TYPE_CHECKING:
     from botz.run import Outcome, Progress, Servers
@@ -153,7 +153,7 @@ def demo(
         try:
             client_folder()
         except BotzError as error:
-            print(f"botz: {error}\nbotz: going on without the lab", file=sys.stderr)
+            print(f"botz: {printable(error)}\nbotz: going on without the lab", file=sys.stderr)
         else:
             serve_run(loaded, DEMO, out)
             return
@@ -168,7 +168,7 @@ def demo(
         try:
             extra["video"] = film(outcome, outcome.folder / "video.mp4", **DEMO_FILM)
         except BotzError as error:  # a machine without graphics still gets the rest
-            print(f"botz: no film: {error}", file=sys.stderr)
+            print(f"botz: no film: {printable(error)}", file=sys.stderr)
     show_outcome(outcome, as_json, extra)
 
 
@@ -195,11 +195,11 @@ def replay(
     rec = read(recording)
     result = replay_recording(rec, run_elements=run_elements)
     if not rec.complete:
-        print(f"botz: incomplete recording: {rec.problem}", file=sys.stderr)
+        print(printable(f"botz: incomplete recording: {rec.problem}"), file=sys.stderr)
     if as_json:
         print_json({**result.as_dict(), "complete": rec.complete})
     else:
-        print(result.sentence())
+        print(printable(result.sentence()))
     raise typer.Exit(0 if result.identical else 1)
 
 

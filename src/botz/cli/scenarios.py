@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from botz.cli.common import AsJson, console, print_json
-from botz.errors import BotzError, InputError, Problem
+from botz.errors import BotzError, InputError, Problem, printable
 
 NARROW = 70
 """Columns of a terminal below which tables become lists."""
@@ -35,7 +35,6 @@ def list_library(as_json: AsJson = False) -> None:
     if as_json:
         print_json({kind: [entry._asdict() for entry in entries] for kind, entries in found.items()})
         return
-    from rich.markup import escape
     from rich.table import Table
 
     out = console()
@@ -44,14 +43,14 @@ def list_library(as_json: AsJson = False) -> None:
             # No room for a column of sentences: they go below the names.
             out.print(kind.upper())
             for entry in entries:
-                out.print(f"{entry.name} ({entry.engine})\n  {first_sentence(entry.description)}", markup=False)
+                out.print(f"{entry.name} ({entry.engine})\n  {first_sentence(entry.description)}")
         else:
             table = Table(title=kind, title_justify="left", box=None, pad_edge=False)
             table.add_column("name", no_wrap=True)
             table.add_column("engine", no_wrap=True)
             table.add_column("description")
             for entry in entries:
-                table.add_row(entry.name, entry.engine, escape(first_sentence(entry.description)))
+                table.add_row(entry.name, entry.engine, first_sentence(entry.description))
             out.print(table)
         out.print()
 
@@ -81,7 +80,7 @@ def check(
     if as_json:
         print_json({"file": file, "good": not problems, "problems": [problem_data(p) for p in problems]})
     elif not problems:
-        print(summary)
+        print(printable(summary))
     for problem in problems:
         print(problem, file=sys.stderr)
     raise typer.Exit(2 if problems else 0)
@@ -169,7 +168,9 @@ def show(
     if as_json:
         print_json(data)
     else:
-        print(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110), end="")
+        text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110)
+        safe = text if printable(text) == text else yaml.safe_dump(data, sort_keys=False, width=110)
+        print(safe, end="")
 
 
 def schema(

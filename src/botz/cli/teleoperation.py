@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from botz.cli.common import AsJson, print_json, print_pairs
-from botz.errors import BotzError, InputError, Problem
+from botz.errors import BotzError, InputError, Problem, printable
 
 if TYPE_CHECKING:
     from botz.control.teleop_script import MasterTable
@@ -49,7 +49,8 @@ def master(
     with Master(address, timeout=timeout) as client:
         table = motion_of(file, client.joints, robot)
         if not as_json:
-            print(f"{client.greeting['arm']} at {address}, {table.end - table.start:g} s at {rate:g} Hz", flush=True)
+            arm = printable(client.greeting["arm"])
+            print(f"{arm} at {address}, {table.end - table.start:g} s at {rate:g} Hz", flush=True)
         result = play(client, table, rate, quiet=as_json)
     if as_json:
         print_json(result)
@@ -105,7 +106,9 @@ def play(client: Master, table: MasterTable, rate: float, *, quiet: bool) -> dic
         if not quiet and t - shown >= SHOWN_EVERY and client.feedback:
             shown = t
             print(
-                line_of(t, client) if t - heard < SILENT else f"{t:7.2f} s  nothing heard for {t - heard:.1f} s",
+                printable(line_of(t, client))
+                if t - heard < SILENT
+                else f"{t:7.2f} s  nothing heard for {t - heard:.1f} s",
                 flush=True,
             )
     return {

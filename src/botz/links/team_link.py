@@ -13,7 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from botz.errors import BotzError
+from botz.errors import BotzError, printable
 from botz.links.udp_port import NOBODY, Address, bound, packets
 from botz.sim.attached import AttachedRun
 
@@ -83,7 +83,8 @@ class Complaints:
             return
         new = [f"{count - self._logged[r]} {r}" for r, count in self.counts.items() if count > self._logged[r]]
         text, details = self._example
-        logger.warning("%s: ignored %s; the last: %s", self.link, ", ".join(new), text % details if details else text)
+        example = printable(text % details if details else text)
+        logger.warning("%s: ignored %s; the last: %s", self.link, ", ".join(new), example)
         self._logged = dict(self.counts)
         self._example = None
         self._next_line = now + LOG_PERIOD

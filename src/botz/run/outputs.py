@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from botz.engines.base import ChannelTable, Engine
-from botz.errors import BotzError, DivergedError, InputError, Problem
+from botz.errors import BotzError, DivergedError, InputError, Problem, printable
 from botz.record.streams import RecordingHeader, StreamSpec, column_names
 from botz.record.writer import RecordingWriter
 from botz.scenario.load import LoadedScenario
@@ -42,9 +42,9 @@ class Recorder(RecordingWriter):
     def write_log(self, step: int, level: str, text: str) -> None:
         super().write_log(step, level, text)
         if level == "warning":
-            logger.warning("botz: %s", text)
+            logger.warning("botz: %s", printable(text))
         elif level == "info":
-            logger.warning("botz: %.3f s: %s", step * self._step_ns * 1e-9, text)
+            logger.warning("botz: %.3f s: %s", step * self._step_ns * 1e-9, printable(text))
 
 
 @dataclass

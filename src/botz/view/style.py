@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
@@ -16,7 +17,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
-from botz.errors import BotzError, InputError, Problem
+from botz.errors import BotzError, InputError, Problem, printable
 from botz.record.whole_file import whole_file
 
 FORMATS = ("png", "svg", "pdf")
@@ -54,10 +55,20 @@ def picture_format(path: Path) -> str:
     return ending
 
 
+class PlainFigure(Figure):
+    """A figure that shows names of a recording as they are: a `$` begins no formula, control characters are escapes."""
+
+    def draw(self, renderer: RendererBase) -> None:
+        for text in self.findobj(Text):
+            text.set_parse_math(False)
+            text.set_text(printable(text.get_text()))
+        super().draw(renderer)
+
+
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure [inches] whose layout leaves room for every label and outside legend."""
     layout = ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.07, hspace=0.02, wspace=0.02)
-    return Figure(figsize=(width, height), dpi=100, facecolor="white", layout=layout)
+    return PlainFigure(figsize=(width, height), dpi=100, facecolor="white", layout=layout)
 
 
 def dress(axes: Axes, *, x_label: str = "", y_label: str = "", ticks: int = 6) -> None:

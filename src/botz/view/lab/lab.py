@@ -23,7 +23,7 @@ from botz.view.lab.driving import hands_of
 from botz.view.lab.exports import Exports
 from botz.view.lab.forms import SPEED_KEY, changes_of
 from botz.view.lab.frames import Subscription
-from botz.view.lab.guard import Guard
+from botz.view.lab.guard import Guard, printable
 from botz.view.lab.recordings import Recordings, scenario_of
 from botz.view.lab.runs import MOST_RUNS, From, LabRun, Runs
 from botz.view.lab.sentences import LabError, Sentence, told
@@ -301,7 +301,9 @@ class Lab:
             picture = await self._scene(run.id, run.spec)
             run.kinds = {actor.name: actor.hands for actor in picture.scene.actors}
         except Exception as error:  # a run without a picture is still a run
-            logger.warning("botz: lab: no picture of %s: %s: %s", run.label, type(error).__name__, error)
+            logger.warning(
+                "botz: lab: no picture of %s: %s: %s", printable(run.label), type(error).__name__, printable(str(error))
+            )
         self.runs.start(run)
 
     # --- pictures and arms -----------------------------------------------------------------------------------

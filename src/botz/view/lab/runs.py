@@ -25,6 +25,7 @@ from botz.sim.attached import AttachedRun
 from botz.view.lab.children import LOOK_SECONDS, Child, Spawner
 from botz.view.lab.driving import Hands, hands_of
 from botz.view.lab.frames import read_row
+from botz.view.lab.guard import printable
 from botz.view.lab.messages import Drive
 from botz.view.lab.recordings import Recordings
 from botz.view.lab.sentences import LabError, Sentence, ending
@@ -337,7 +338,7 @@ class LabRun:
         self.status, self.error = str(end["status"]), end.get("error") or None
         if self.error and not self._again:
             self.logs.append(("error", self.error))
-            logger.warning("botz: lab: run of %s failed: %s", self.label, self.error)
+            logger.warning("botz: lab: run of %s failed: %s", printable(self.label), printable(self.error))
 
 
 def all_hands(spec: Any, layouts: Mapping[str, Any], kinds: Mapping[str, str]) -> dict[str, Hands]:
