@@ -113,4 +113,7 @@ def _thing(model: mujoco.MjModel, geom: int, robots: Mapping[str, RobotParts]) -
     if name == GROUND:
         return _Thing("", "the ground")
     kind, _, rest = name.partition("/")
-    return _Thing("", f"the obstacle {rest!r}" if kind == "obstacle" and kind not in robots else repr(name))
+    if kind in robots:
+        # A floor or wall in the robot's own file, which overlaps with it as its author drew it.
+        return _Thing(kind, repr(name))
+    return _Thing("", f"the obstacle {rest!r}" if kind == "obstacle" else repr(name))

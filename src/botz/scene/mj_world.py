@@ -234,6 +234,11 @@ def _add_mesh(spec: mujoco.MjSpec, shape: ModelShape) -> str:
     return name
 
 
+def _set_alike(one: Any, other: Any) -> None:
+    for name in (each for each in dir(other) if not each.startswith("_")):
+        setattr(one, name, getattr(other, name))
+
+
 def _attach_native(spec: mujoco.MjSpec, name: str, placed: PlacedModel, world: MultibodyWorld) -> None:
     """An MJCF robot as it is, with all that only MJCF can say; its world's geoms come along.
 
@@ -243,15 +248,21 @@ def _attach_native(spec: mujoco.MjSpec, name: str, placed: PlacedModel, world: M
     frame = spec.worldbody.add_frame(pos=pose[:3, 3], quat=quaternion_of(pose[:3, :3]))
     child = placed.model.native.copy()
     # One world has one set of options, in which those of the file are by now.
-    for option in (one for one in dir(spec.option) if not one.startswith("_")):
-        setattr(child.option, option, getattr(spec.option, option))
+    _set_alike(child.option, spec.option)
     # One world has one memory, too: the scenario's, or where it says none, the largest that a file asks for.
     if world.memory is None:
         spec.memory = max(spec.memory, child.memory)
-    for size in ("memory", "njmax", "nconmax", "nstack"):
-        setattr(child, size, getattr(spec, size))
     for key in list(child.keys):
         child.delete(key)
+    for size in ("memory", "nkey", "njmax", "nconmax", "nstack"):
+        setattr(child, size, getattr(spec, size))
+    # What only viewers and users' numbers need would be a conflict with the world's own, of which MuJoCo warns.
+    for size in (one for one in dir(spec) if one.startswith("nuser_")):
+        setattr(child, size, max(getattr(child, size), getattr(spec, size)))
+        setattr(spec, size, getattr(child, size))
+    for part in (one for one in dir(spec.visual) if not one.startswith("_")):
+        _set_alike(getattr(child.visual, part), getattr(spec.visual, part))
+    _set_alike(child.stat, spec.stat)
     if placed.fixed:
         root = child.body(placed.model.root)
         for joint in [one for one in root.joints if one.type == mujoco.mjtJoint.mjJNT_FREE]:

@@ -369,6 +369,15 @@ def test_sizes_of_a_file_do_not_clash_with_the_worlds(read):
     assert world_with(model, memory=2**22).narena == 2**22
 
 
+def test_what_viewers_and_users_keep_in_a_file_is_no_conflict(read):
+    before = (
+        '<size nkey="5" nuser_geom="1"/><visual><map znear="0.02"/><global offwidth="2000"/></visual>'
+        '<statistic extent="3" center="0 0 1"/>'
+    )
+    model = read(FLYER, before=before)
+    assert world_with(model).nuser_geom == 1, "and MuJoCo does not warn"
+
+
 def test_what_is_the_scenarios_is_noted(read):
     before = '<option timestep="0.01" gravity="0 0 -1" cone="elliptic" impratio="10"/>'
     model = read('<geom type="plane" size="1 1 1"/>' + FLYER, before, "<keyframe><key/></keyframe>")
