@@ -53,17 +53,34 @@ def mesh(
         Path | None,
         typer.Option("-o", "--out", help="Write the repaired or simplified mesh: STL, OBJ, PLY, GLB or OFF."),
     ] = None,
+    split: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write each separate body into a file of its own and print a table; --mass is shared by volume.",
+        ),
+    ] = None,
+    density: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DENSITY",
+            help="With --split, in place of --mass: kg/m³, or with a unit; one for all bodies, or one per body between "
+            "commas, the largest body first.",
+        ),
+    ] = None,
     xml: Annotated[bool, typer.Option("--xml", help="Print the <inertial> blocks of URDF and SDF.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Look at meshes: whether they are closed, their size, volume, centre of mass and inertia; repair and simplify."""
+    """Look at meshes: whether they are closed, their size, volume, mass and inertia; repair, simplify, split."""
+    from botz.cli.mesh_split import densities_of, print_bodies
     from botz.scenario.units import to_si
 
     kilograms = None if mass is None else to_si(mass, "kg")
-    _check_options(files, kilograms, out, xml)
+    densities = densities_of(density)
+    _check_options(files, kilograms, out, xml, split, densities)
     reports, problems = [], []
     for file in files:
-        report, found = _examined(file, unit, kilograms, repair, simplify, out, xml)
+        report, found = _examined(file, unit, kilograms, repair, simplify, out, xml, split, densities)
         reports.append(report)
         problems += found
     if as_json:
@@ -76,19 +93,41 @@ def mesh(
             for language in ("urdf", "sdf"):
                 if language in report:
                     print(f"\n{language.upper()}:\n{printable(report[language])}")
+            if "split" in report:
+                print()
+                print_bodies(report["split"])
+            for body in report.get("split", []) if xml else []:
+                for language in ("urdf", "sdf"):
+                    if language in body:
+                        print(f"\n{printable(body['file'])}, {language.upper()}:\n{printable(body[language])}")
     # What a leaky mesh has not is an error only where it was asked for.
-    if problems and (kilograms is not None or xml):
+    if problems and (kilograms is not None or densities is not None or xml):
         raise InputError(problems)
 
 
-def _check_options(files: list[Path], kilograms: float | None, out: Path | None, xml: bool) -> None:
+def _check_options(
+    files: list[Path],
+    kilograms: float | None,
+    out: Path | None,
+    xml: bool,
+    split: Path | None,
+    densities: list[float] | None,
+) -> None:
     from botz.scene.mesh import WRITABLE
 
     problems = []
     if kilograms is not None and not kilograms > 0.0:
         problems.append(Problem(f"{kilograms:g} kg; needs a positive mass", key="--mass"))
-    if xml and kilograms is None:
+    if xml and kilograms is None and densities is None:
         problems.append(Problem("needs --mass: an <inertial> block holds it", key="--xml"))
+    if densities is not None and split is None:
+        problems.append(Problem("needs --split: the mass of one part is --mass", key="--density"))
+    if densities is not None and kilograms is not None:
+        problems.append(Problem("says the mass as --mass does; leave one of them out", key="--density"))
+    if split is not None and len(files) > 1:
+        problems.append(Problem(f"one folder for {len(files)} files; give one file at a time", key="--split"))
+    if split is not None and out is not None:
+        problems.append(Problem("writes one mesh, --split one per body; leave one of them out", key="--out"))
     if out is not None and len(files) > 1:
         problems.append(Problem(f"one name for {len(files)} files; give one file at a time", key="--out"))
     if out is not None and out.suffix.lower() not in WRITABLE:
@@ -99,7 +138,15 @@ def _check_options(files: list[Path], kilograms: float | None, out: Path | None,
 
 
 def _examined(
-    file: Path, unit: Unit, kilograms: float | None, repair: bool, simplify: float | None, out: Path | None, xml: bool
+    file: Path,
+    unit: Unit,
+    kilograms: float | None,
+    repair: bool,
+    simplify: float | None,
+    out: Path | None,
+    xml: bool,
+    split: Path | None,
+    densities: list[float] | None,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """The report of a file, and why it has no mass properties where it has none."""
     from botz.scene import mesh as meshes
@@ -132,6 +179,11 @@ def _examined(
     }
     report["notes"] = _notes(part, report, unit)
     problems: list[Problem] = []
+    if split is not None:
+        from botz.cli.mesh_split import split as split_up
+
+        report["split"], problems = split_up(part, file, split, 1 / scale, kilograms, densities)
+        report["notes"] = [note for note in report["notes"] if "bodies: where" not in note]
     try:
         found = meshes.mass_properties(part, 1.0 if kilograms is None else kilograms)
         report |= {"volume_m3": found.volume, "centre_m": found.centre.tolist()}
@@ -142,16 +194,16 @@ def _examined(
                 "inertia_kg_m2": found.inertia.tolist(),
                 "principal_kg_m2": found.principal.tolist(),
             }
-            if xml:
+            if xml and split is None:
                 report |= {"urdf": urdf_inertial(found), "sdf": sdf_inertial(found)}
     except InputError as error:
         message = error.problems[0].message
         if repair and (complaint := meshes.why_open(part)):
             message = f"{complaint}; the repair could not close it: mend it where it was drawn"
         report["no_volume"] = message
-        problems = [Problem(message, file=file)]
+        problems = problems or [Problem(message, file=file)]
     if out is not None:
-        report["written"] = str(_written(part, out, 1 / scale))
+        report["written"] = str(written(part, out, 1 / scale))
     return report, problems
 
 
@@ -174,7 +226,7 @@ def _notes(part: trimesh.Trimesh, report: dict[str, Any], unit: Unit) -> list[st
     return notes
 
 
-def _written(part: trimesh.Trimesh, out: Path, scale: float) -> Path:
+def written(part: trimesh.Trimesh, out: Path, scale: float) -> Path:
     """In the unit in which it was read."""
     from botz.record.whole_file import whole_file
 
@@ -221,12 +273,14 @@ def _shown(report: dict[str, Any]) -> dict[str, str]:
             name = "inertia" if k == 0 else f"{'':7}" + " " * k
             lines[name] = "  ".join(f"{value:13.5e}" for value in row) + ("  kg·m²" if k == 0 else "")
         lines["principal"] = "  ".join(f"{value:13.5e}" for value in report["principal_kg_m2"]) + "  kg·m²"
-    elif "volume_m3" in report:
+    elif "volume_m3" in report and "split" not in report:
         lines["inertia"] = "give --mass"
     for k, note in enumerate(report["notes"]):
         lines["note" if k == 0 else "note" + " " * k] = note
     if "written" in report:
         lines["written"] = f"{report['written']}, in {report['unit']}"
+    elif "split" in report:
+        lines["written"] = f"{len(report['split'])} bodies, in {report['unit']}"
     elif "repaired" in report or "simplified" in report:
         lines["written"] = "nothing; give --out FILE to keep the mesh"
     return lines

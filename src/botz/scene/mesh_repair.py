@@ -82,7 +82,7 @@ def _neighbours(mesh: trimesh.Trimesh) -> tuple[np.ndarray, np.ndarray]:
     return pairs, same
 
 
-def _bodies(mesh: trimesh.Trimesh) -> tuple[int, np.ndarray]:
+def body_labels(mesh: trimesh.Trimesh) -> tuple[int, np.ndarray]:
     """How many pieces hang together by edges, and the piece of each face."""
     pairs, _ = _neighbours(mesh)
     n = len(mesh.faces)
@@ -92,7 +92,7 @@ def _bodies(mesh: trimesh.Trimesh) -> tuple[int, np.ndarray]:
 
 def body_count(mesh: trimesh.Trimesh) -> int:
     """How many pieces hang together by edges."""
-    return int(_bodies(mesh)[0])
+    return int(body_labels(mesh)[0])
 
 
 def _agree_on_sides(mesh: trimesh.Trimesh) -> str:
@@ -127,7 +127,7 @@ def _turn_outwards(mesh: trimesh.Trimesh) -> str:
 
 
 def _turn_bodies(mesh: trimesh.Trimesh) -> str:
-    count, label = _bodies(mesh)
+    count, label = body_labels(mesh)
     if count > MOST_BODIES:
         return ""
     corners = np.asarray(mesh.vertices)[mesh.faces]
@@ -135,7 +135,7 @@ def _turn_bodies(mesh: trimesh.Trimesh) -> str:
     wrong = [
         k
         for k, piece in enumerate(pieces)
-        if _signed_volume(piece) < 0.0 and not any(_is_inside(piece, other) for other in pieces if other is not piece)
+        if _signed_volume(piece) < 0.0 and not any(is_inside(piece, other) for other in pieces if other is not piece)
     ]
     if not wrong:
         return ""
@@ -149,7 +149,7 @@ def _signed_volume(triangles: np.ndarray) -> float:
     return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6
 
 
-def _is_inside(piece: np.ndarray, other: np.ndarray) -> bool:
+def is_inside(piece: np.ndarray, other: np.ndarray) -> bool:
     """Whether a body lies within another one, by some of its corners; overlapping alone does not count."""
     low, high = other.min(axis=(0, 1)), other.max(axis=(0, 1))
     if (piece.min(axis=(0, 1)) < low).any() or (piece.max(axis=(0, 1)) > high).any():

@@ -101,6 +101,14 @@ def test_several_files(botz: Botz, box: Path, leaky: Path):
         (["box.stl", "--out", "box.png"], "--out: 'box.png' ends like no mesh"),
         (["box.stl", "box.stl", "--out", "one.stl"], "--out: one name for 2 files"),
         (["box.stl", "--out", "box.stl/one.stl"], "cannot be written"),
+        (["box.stl", "--split", "box.stl"], "cannot be written"),
+        (["box.stl", "box.stl", "--split", "parts"], "--split: one folder for 2 files"),
+        (["box.stl", "--split", "parts", "--out", "one.stl"], "leave one of them out"),
+        (["box.stl", "--density", "1200"], "--density: needs --split"),
+        (["box.stl", "--split", "parts", "--density", "1200", "--mass", "1"], "leave one of them out"),
+        (["box.stl", "--split", "parts", "--density", "0"], "--density: '0'; needs positive densities"),
+        (["box.stl", "--split", "parts", "--density", "1, 2"], "--density: 2 densities for 1 bodies"),
+        (["box.stl", "--split", "parts", "--density", "3 m"], "3 m"),
     ],
 )
 def test_wrong_options(botz: Botz, box: Path, arguments: list[str], words: str):
@@ -127,6 +135,85 @@ def test_faces_that_were_left_out_are_told(botz: Botz, box: Path):
     content[84 + 12 : 84 + 16] = np.float32(np.nan).tobytes()
     box.write_bytes(content)
     assert "1 face was left out, with corners that are not finite numbers" in botz("mesh", box).out
+
+
+# --- split -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """A hollow box, a ball inside its cavity, and a box beside them, in millimetres; the smallest first."""
+    ball = trimesh.creation.icosphere(3, 10.0)
+    cavity = trimesh.creation.box((60, 60, 60))
+    cavity.invert()
+    beside = trimesh.creation.box((20, 30, 40))
+    beside.apply_translation((200, 0, 0))
+    path = tmp_path / "several.stl"
+    trimesh.util.concatenate([ball, beside, cavity, trimesh.creation.box((100, 100, 100))]).export(path)
+    return path
+
+
+def test_split_writes_a_file_per_body_with_its_cavity(botz: Botz, several: Path, tmp_path: Path):
+    answer = botz("mesh", several, "--unit", "mm", "--split", "parts", "--mass", "2 kg", "--json")
+    assert answer.code == 0, answer.err
+    bodies = json.loads(answer.out)["split"]
+    names = [f"several-{k}.stl" for k in (1, 2, 3)]
+    assert [Path(body["file"]).name for body in bodies] == names
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == names
+    volumes = [1e-3 - 0.06**3, 0.02 * 0.03 * 0.04, trimesh.creation.icosphere(3, 0.01).volume]
+    np.testing.assert_allclose([body["volume_m3"] for body in bodies], volumes, rtol=1e-5)
+    # The mass goes by volume, and all of it.
+    np.testing.assert_allclose([body["mass_kg"] for body in bodies], 2.0 * np.array(volumes) / sum(volumes), rtol=1e-5)
+    assert sum(body["mass_kg"] for body in bodies) == pytest.approx(2.0)
+    np.testing.assert_allclose(bodies[1]["centre_m"], (0.2, 0, 0), atol=1e-8)
+    expected = solids.box((0.02, 0.03, 0.04), bodies[1]["mass_kg"])
+    np.testing.assert_allclose(bodies[1]["inertia_kg_m2"], expected.inertia, rtol=1e-5, atol=1e-12)
+    # What was written is what was told, in the drawing's unit.
+    for body in bodies:
+        alone = json.loads(botz("mesh", body["file"], "--unit", "mm", "--mass", str(body["mass_kg"]), "--json").out)
+        assert alone["volume_m3"] == pytest.approx(body["volume_m3"], rel=1e-6) and alone["watertight"]
+        np.testing.assert_allclose(alone["inertia_kg_m2"], body["inertia_kg_m2"], rtol=1e-5, atol=1e-12)
+
+
+def test_split_with_densities(botz: Botz, several: Path):
+    one = botz("mesh", several, "--unit", "mm", "--split", "parts", "--density", "1200", "--json")
+    bodies = json.loads(one.out)["split"]
+    assert all(body["mass_kg"] == pytest.approx(1200 * body["volume_m3"]) for body in bodies)
+    each = botz("mesh", several, "--unit", "mm", "--split", "parts", "--density", "1200, 2.7 g/cm^3, 7800", "--json")
+    found = [body["density_kg_m3"] for body in json.loads(each.out)["split"]]
+    assert found == pytest.approx([1200, 2700, 7800])
+
+
+def test_the_table_of_bodies(botz: Botz, several: Path):
+    answer = botz("mesh", several, "--unit", "mm", "--split", "parts", "--mass", "2", "--xml")
+    assert answer.code == 0, answer.err
+    for words in ("several-1.stl", "several-3.stl", "mass [kg]", "principal moments", "0.2, 0, 0", "3 bodies, in mm"):
+        assert words in answer.out
+    [total] = [line for line in answer.out.splitlines() if line.startswith("all")]
+    assert total.split()[-1] == "2"
+    assert answer.out.count("<mass value=") == 3
+    assert "mass [kg]" not in botz("mesh", several, "--split", "parts").out
+
+
+def test_a_body_that_is_not_closed_is_written_and_named(botz: Botz, tmp_path: Path):
+    leaky = trimesh.creation.box((1, 1, 1))
+    leaky.update_faces(np.arange(12) > 0)
+    leaky.apply_translation((3, 0, 0))
+    trimesh.util.concatenate([trimesh.creation.box((2, 2, 2)), leaky]).export(tmp_path / "two.stl")
+    assert botz("mesh", "two.stl", "--split", "parts").code == 0
+    answer = botz("mesh", "two.stl", "--split", "parts", "--mass", "1", "--json")
+    assert answer.code == 2 and "two-2.stl: is not watertight" in answer.err
+    assert json.loads(answer.out)["split"][0]["mass_kg"] == pytest.approx(1.0)
+    assert botz("mesh", "two.stl", "--split", "parts", "--mass", "1", "--repair").code == 0
+
+
+def test_loose_faces_are_not_a_thousand_files(botz: Botz, tmp_path: Path):
+    ball = trimesh.creation.icosphere(2)
+    loose = ball.triangles + np.random.default_rng(1).normal(size=(len(ball.faces), 1, 3)) * 1e-3
+    trimesh.Trimesh(**trimesh.triangles.to_kwargs(loose), process=False).export(tmp_path / "loose.stl")
+    answer = botz("mesh", "loose.stl", "--split", "parts")
+    assert answer.code == 2 and "loose.stl: has 320 bodies, more than 200" in answer.err
+    assert not (tmp_path / "parts").exists()
 
 
 # --- thrust-fit ------------------------------------------------------------------------------------------------------
