@@ -99,9 +99,9 @@ def about(**changes: Any) -> bytes:
 
 BEGINNINGS = {
     "HTTP": (b"HTTP/1.1 200 OK\r\n\r\n", "no camera's"),
-    "no JSON": (GREETING + b"{{{\n", "no JSON"),
+    "no JSON": (GREETING + b"{{{\n", "not JSON"),
     "a list": (GREETING + b"[1]\n", "nothing of the camera"),
-    "deep": (GREETING + 100_000 * b"[" + b"\n", "no JSON"),
+    "deep": (GREETING + 100_000 * b"[" + b"\n", "not JSON"),
     "endless line": (GREETING + bytes(3 << 20), "first line of more"),
     "no size": (GREETING + b"{}\n", "size"),
     "huge": (about(size=[100_000, 100_000]), "100000 x 100000"),

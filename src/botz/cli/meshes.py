@@ -47,7 +47,7 @@ def mesh(
         typer.Option("--repair", help="Merge near vertices, turn faces the right way round and close holes."),
     ] = False,
     simplify: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Keep about this share of the faces, as 0.1.")
+        float | None, typer.Option(metavar="SHARE", help="Keep about this fraction of the faces, e.g. 0.1.")
     ] = None,
     out: Annotated[
         Path | None,

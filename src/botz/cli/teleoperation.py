@@ -35,7 +35,7 @@ def master(
         typer.Argument(help="What its hands do: a CSV file, or a recording (.mcap, or a run's folder) of an arm."),
     ],
     address: Annotated[str, typer.Option(help="Where the slave listens; a served run prints it.")] = ADDRESS,
-    rate: Annotated[float, typer.Option(min=1.0, max=1000.0, help="Messages a second.")] = 50.0,
+    rate: Annotated[float, typer.Option(min=1.0, max=1000.0, help="Messages per second.")] = 50.0,
     robot: Annotated[str | None, typer.Option(help="The arm of the recording; the first by default.")] = None,
     timeout: Annotated[float, typer.Option(min=0.1, max=3600.0, help="How long to wait for the slave [s].")] = 10.0,
     as_json: AsJson = False,

@@ -30,7 +30,7 @@ def video(
     ] = "chase",
     target: Annotated[str | None, typer.Option(help="The robot to look at; the first one by default.")] = None,
     size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Size of the picture.")] = "1280x720",
-    fps: Annotated[float, typer.Option(help="Pictures a second.")] = 30.0,
+    fps: Annotated[float, typer.Option(help="Images per second.")] = 30.0,
     speed: Annotated[float, typer.Option(help="Seconds of the run in one second of the film.")] = 1.0,
     start: Annotated[float, typer.Option(help="Where to begin [s].")] = 0.0,
     end: Annotated[float | None, typer.Option(help="Where to end [s].")] = None,

@@ -170,8 +170,8 @@ def checked_poses(poses: Any) -> np.ndarray:
     if (k := calls.first_bad_pose(found)) >= 0:
         which = f" number {k}" if len(found) > 1 else ""
         message = (
-            f"the pose{which} is none: the columns of its upper left 3 × 3 are unit vectors at right angles, its last "
-            "row is 0, 0, 0, 1"
+            f"pose{which} is not a rigid transformation: the columns of its upper left 3 × 3 must be unit vectors at "
+            "right angles, right-handed, and its last row 0, 0, 0, 1"
         )
         raise InputError(Problem(message, key="pose"))
     return found

@@ -135,9 +135,10 @@ def _named_twice(parts: RobotParts) -> Iterator[Problem]:
     for name, element in parts.elements.items():
         key = f"{parts.key}.elements.{name}"
         for given in element.kind.inputs:
-            command = f"{element.input_owner}/{given.name}"
+            command = "/".join(filter(None, (element.input_owner, given.name)))
             if command in commands:
-                message = f"takes the command {command!r}, which element {commands[command]!r} takes already"
+                remedy = "put it on another joint" if element.joint else "give its motors other names"
+                message = f"has the command {command!r}, as element {commands[command]!r} has; {remedy}"
                 yield Problem(message, key=key)
             commands[command] = name
         shown = [] if element.kind.joint_only else ["force"]

@@ -267,7 +267,7 @@ def vehicle_of(spec: VehicleWheels, key: str) -> Vehicle:
             raise
         raise InputError([Problem(problem.message, key=f"{key}.vehicle") for problem in error.problems]) from None
     if not isinstance(vehicle, Vehicle):
-        message = f"{spec.vehicle!r} is no robot of engine 'vehicle'; its wheels have no springs and tyres"
+        message = f"{spec.vehicle!r} is not a robot of engine 'vehicle'; its wheels have no springs and tyres"
         raise InputError(Problem(message, key=f"{key}.vehicle"))
     if len(vehicle.motors) > MOST_INPUTS:
         message = f"{spec.vehicle!r} has {len(vehicle.motors)} motors; an element takes at most {MOST_INPUTS} commands"

@@ -212,7 +212,7 @@ class CameraClient:
         try:
             about = json.loads(line[len(GREETING) :])
         except (ValueError, RecursionError):
-            raise ProtocolError("a first line that is no JSON") from None
+            raise ProtocolError("a first line that is not JSON") from None
         if not isinstance(about, dict):
             raise ProtocolError("a first line that says nothing of the camera")
         return about

@@ -59,16 +59,34 @@ def _names_are_free(data: dict[str, Any], tree: Node) -> Iterator[Problem]:
 
 
 def _rates_fit(model: type[ScenarioBase], data: dict[str, Any], tree: Node) -> Iterator[Problem]:
+    step_ns = _step_ns(model, data)
+    for path, unit, value, _ in _step_fields(model, data, ()) if step_ns else ():
+        if complaint := _misfit(value, unit, step_ns):
+            yield tree.nearest(path).place.problem(complaint, path)
+
+
+def fit_default_rates(model: type[ScenarioBase], data: dict[str, Any]) -> None:
+    """Write the default rates and periods that are no whole number of steps into the document, as the nearest that
+    are: only what a user wrote may be refused."""
+    step_ns = _step_ns(model, data)
+    for path, unit, value, is_default in list(_step_fields(model, data, ())) if step_ns else ():
+        if not is_default or _misfit(value, unit, step_ns) is None:
+            continue
+        is_rate = unit == "Hz"
+        steps = max(1, round((1e9 / value if is_rate else value * 1e9) / step_ns))
+        holder: Any = data
+        for key in path[:-1]:
+            holder = holder.setdefault(key, {}) if isinstance(holder, dict) else holder[key]
+        holder[path[-1]] = 1e9 / (steps * step_ns) if is_rate else steps * step_ns / 1e9
+
+
+def _step_ns(model: type[ScenarioBase], data: dict[str, Any]) -> int:
+    """The step; 0 where it is wrong, which the check of the model reports."""
     try:
         time: TimeSettings = TypeAdapter(field_type(model.model_fields["time"])).validate_python(data.get("time", {}))
     except ValidationError:
-        return  # reported by the check of the model; there is no step to compare with
-    for path, unit, value, is_default in _step_fields(model, data, ()):
-        complaint = _misfit(value, unit, time.step_ns, " (the default)" if is_default else "")
-        if complaint:
-            # A default that does not fit is nowhere in the file; the step that it does not fit is.
-            place = tree.nearest(("time", "step") if is_default else path).place
-            yield place.problem(complaint, path)
+        return 0
+    return time.step_ns
 
 
 def _step_fields(annotation: Any, data: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str, float, bool]]:
@@ -95,18 +113,18 @@ def _step_fields(annotation: Any, data: Any, path: KeyPath) -> Iterator[tuple[Ke
             yield from _step_fields(child(annotation, key), entry, (*path, key))
 
 
-def _misfit(value: float, unit: str, step_ns: int, note: str) -> str | None:
+def _misfit(value: float, unit: str, step_ns: int) -> str | None:
     """What is wrong with a rate [Hz] or a period [s] (0: never) for this step; None if it is whole steps."""
     if value <= 0:
         return None  # 0 as a period means never; the rest is reported by the check of the model
     is_rate = unit == "Hz"
     period = 1e9 / value if is_rate else value * 1e9
     if not math.isfinite(period):
-        return f"{value:g} {unit}{note} cannot be counted in steps"
+        return f"{value:g} {unit} cannot be counted in steps"
     steps = round(period / step_ns)
     if steps >= 1 and abs(period - steps * step_ns) <= max(0.01, 1e-12 * period):
         return None
-    shown = f"{value:.10g} {unit}{note}"
+    shown = f"{value:.10g} {unit}"
     if period < step_ns:
         limit = f"at most {1e9 / step_ns:.10g} Hz" if is_rate else f"at least {step_ns / 1e9:.10g} s"
         return f"{shown} is more often than the step of {step_ns} ns; {limit}"

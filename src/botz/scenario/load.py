@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from botz.errors import InputError, Problem
 from botz.scenario import library
-from botz.scenario.checks import cross_checks
+from botz.scenario.checks import cross_checks, fit_default_rates
 from botz.scenario.families import FAMILIES, Family
 from botz.scenario.layers import absolute, document, overridden, with_robots
 from botz.scenario.names import closest
@@ -145,6 +145,7 @@ def _checked(
     problems = [problem for found in failed.values() for problem in found]
     tree, user_code, unfound = _absolute_paths(tree, files_must_exist)
     data = tree.plain()
+    fit_default_rates(family.scenario, data)
     found = unfound + _not_finite(tree) + cross_checks(family.scenario, data, tree)
     spec = None
     try:

@@ -44,7 +44,7 @@ def load_mesh(path: Path | str, scale: float | Sequence[float] = 1.0) -> trimesh
     path = Path(path)
     ending = path.suffix.lower()
     if ending not in READABLE:
-        raise _wrong(path, f"has the ending {ending!r}, no mesh's; choose from: {', '.join(READABLE)}")
+        raise _wrong(path, f"has the ending {ending!r}, which is not one of a mesh; choose from: {', '.join(READABLE)}")
     promised = _check_file(path, ending)
     try:
         # Odd files make NumPy warn of overflow; what matters is looked for below.
@@ -79,7 +79,7 @@ def _check_file(path: Path, ending: str) -> int | None:
     try:
         size = path.stat().st_size
         if not path.is_file():
-            raise _wrong(path, "is no file")
+            raise _wrong(path, "is not a file")
         if size == 0:
             raise _wrong(path, "is empty")
         if size > LARGEST_FILE:
@@ -280,7 +280,7 @@ def simplified(mesh: trimesh.Trimesh, share: float) -> trimesh.Trimesh:
     import trimesh
 
     if not 0.0 < share <= 1.0:
-        message = f"a share of {share:g}; needs a number above 0 and at most 1, as 0.1"
+        message = f"a fraction of {share:g}; needs a number above 0 and at most 1, as 0.1"
         raise InputError(Problem(message, key="--simplify"))
     if round(share * len(mesh.faces)) < 4:
         least = 4 / len(mesh.faces)

@@ -32,7 +32,7 @@ def tree_problems(
     for joint in joints.values():
         for end, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in links:
-                message = f"its {end} {link!r} is no link of the model{closest(link, links)}"
+                message = f"its {end} {link!r} is not a link of the model{closest(link, links)}"
                 found.append(joint.place.problem(message, f"joint {joint.name}"))
         if joint.child in carrier:
             other = carrier[joint.child]

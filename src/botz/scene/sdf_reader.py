@@ -115,7 +115,7 @@ def _chosen(parts: SdfParts, path: Path, wanted: str | None) -> _Choice:
     moving = [one for one in choices if not one.static] or choices
     if len(moving) != 1:
         if not moving:
-            problem = root.problem("holds no <model>; a robot is one")
+            problem = root.problem("holds no <model>; a robot needs one")
             raise InputError(parts.problems or problem)
         message = (
             f"holds several models ({', '.join(one.name for one in moving)}); name one by 'model: {moving[0].name}' of "

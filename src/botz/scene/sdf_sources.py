@@ -24,7 +24,7 @@ def find_resource(uri: str, near: Path | None, packages: Mapping[str, str]) -> P
     try:
         parts = urlsplit(uri)
     except ValueError:
-        return f"{uri!r} is no address; write a path, model://NAME/FILE or package://NAME/FILE"
+        return f"{uri!r} is not an address; write a path, model://NAME/FILE or package://NAME/FILE"
     if parts.scheme == "file":
         path = Path(url2pathname(parts.path)) if not parts.netloc else Path(unquote(parts.netloc + parts.path))
         tried = [path] if path.is_absolute() else [folder / path for folder in _beside(near)]

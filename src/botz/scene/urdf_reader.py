@@ -331,7 +331,7 @@ class _UrdfReading(UrdfLinks):
             return
         if len(known) > 1:
             self.note(
-                node, f"of {', '.join(known)} the first is taken; an actuator is commanded in one way", f"joint {joint}"
+                node, f"of {', '.join(known)} the first is taken; an actuator has one kind of command", f"joint {joint}"
             )
         own = node.first(OWN) or XmlNode(OWN)
         found = ModelActuator(

@@ -117,7 +117,7 @@ def times_of(
 ) -> list[float]:
     """The moments of the frames [s]."""
     if not 0.1 <= fps <= 240.0:
-        raise InputError(Problem(f"{fps:g} frames a second; between 0.1 and 240", key="--fps"))
+        raise InputError(Problem(f"{fps:g} images per second; between 0.1 and 240", key="--fps"))
     if not 1e-3 <= speed <= 1e4:
         raise InputError(Problem(f"a speed of {speed:g}; between 0.001 and 10000", key="--speed"))
     start = max(start, first)

@@ -192,3 +192,12 @@ def test_wheels_are_commanded_by_their_motors():
     names = [channel.local_name for channel in rig.engine.inputs_table]
     assert names and all(name.count("/") == 1 and name.endswith("/voltage") for name in names)
     rig.command("one", {names[0]: 3.0}).steps(10)
+
+
+def test_two_sets_of_wheels_with_the_same_motors_are_refused():
+    wheels = {"type": "vehicle-wheels", "link": "chassis", "vehicle": "vivi"}
+    with pytest.raises(InputError) as found:
+        Rig({"one": {"links": {"chassis": body(20.0)}, "elements": {"a": wheels, "b": wheels}}}, step=2e-4)
+    told = [(one.key, one.message) for one in found.value.problems]
+    assert told[0][0] == "robots.one.elements.b"
+    assert told[0][1] == "has the command 'front_left/voltage', as element 'a' has; give its motors other names"

@@ -331,7 +331,7 @@ MOTOR = {"type": "dc-motor", "joint": "spin", "resistance": 1.0, "torque_constan
         ({"actuators": {"body": {"kind": "effort"}}}, "robots.one.actuators.body: no joint 'body' that moves"),
         ({"elements": {"spin": MOTOR}}, "robots.one.elements.spin: 'spin' is the name of a joint, element or sensor"),
         ({"elements": {"left": MOTOR, "right": MOTOR}},
-         "robots.one.elements.right: takes the command 'spin/voltage', which element 'left' takes already"),
+         "robots.one.elements.right: has the command 'spin/voltage', as element 'left' has; put it on another joint"),
         ({"elements": {"m": {**MOTOR, "joint": "slide"}}}, "robots.one.elements.m.joint: "),
         ({"elements": {"m": {**MOTOR, "joint": "spun"}}}, "robots.one.elements.m.joint: no joint 'spun' that turns"),
         ({"sensors": {"s": {"type": "imu", "link": "boddy"}}}, "robots.one.sensors.s.link: no link 'boddy'; did you"),

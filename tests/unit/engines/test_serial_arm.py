@@ -208,7 +208,7 @@ def test_no_positions_give_nothing(titan: SerialArm):
         (lambda own: own.inverse("here"), "pose: needs numbers, not 'here'"),
         (lambda own: own.inverse(np.eye(3)), "pose: needs a pose (4, 4), not (3, 3)"),
         (lambda own: own.inverse(np.full((4, 4), np.nan)), "pose: needs finite numbers"),
-        (lambda own: own.inverse(2.0 * np.eye(4)), "pose: the pose is none"),
+        (lambda own: own.inverse(2.0 * np.eye(4)), "pose: pose is not a rigid transformation"),
         (lambda own: own.inverse(np.eye(4), present=np.zeros(5)), "present: needs 6 numbers"),
         (lambda own: own.inverse(np.eye(4), weights=[-1.0] * 6), "weights: none can be negative"),
         (lambda own: SerialArm.of("titn4"), "did you mean 'titan4'?"),

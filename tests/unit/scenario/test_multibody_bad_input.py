@@ -110,7 +110,7 @@ TABLE = [
     bad("mesh of no size", robot(links="{body: {mass: 1, shapes: [{type: mesh, file: s.yaml, scale: [1, 0, 1]}]}, arm: {mass: 1, inertia: [1, 1, 1]}}"),
         "robots.bot.links.body.shapes.0.scale: a scale of 0 leaves nothing of the mesh"),
     bad("mesh that is none", robot(links="{body: {mass: 1, shapes: [{type: mesh, file: s.yaml}]}, arm: {mass: 1, inertia: [1, 1, 1]}}"),
-        "robots.bot.links.body.shapes: has the ending '.yaml', no mesh's"),
+        "robots.bot.links.body.shapes: has the ending '.yaml', which is not one of a mesh"),
     bad("time constant of contacts", world("contact: {time_constant: 0.1 ms}"),
         "world.contact.time_constant: must be at least twice the step, 0.0005 s, or contacts bounce without end"),
     bad("method", robot(after="time: {method: runge-kutta}\n"),

@@ -336,3 +336,17 @@ def test_any_override_is_taken_or_refused(folder: Path, text: str) -> None:
         load("circle", overrides=[text])
     except InputError as error:
         assert error.problems
+
+
+def test_default_rates_fit_themselves_to_the_step(folder: Path, write: Write) -> None:
+    text = "time: {step: 3 ms}\ncontrollers:\n  go: {robot: vivi, type: constant, command: {twist: [0.1, 0, 0]}}\n"
+    loaded = load(write(DUO + text))
+    near = 1e9 / 9e6
+    assert (loaded.data["controllers"]["go"]["rate"], loaded.data["record"]["rate"]) == (near, near)
+    assert (loaded.data["robots"]["vivi"]["odometry_rate"], loaded.data["record"]["snapshots"]) == (near, 0.999)
+    assert load_data(loaded.data).data == loaded.data
+    # A step that is longer than a default's period: once per step.
+    assert load(write(DUO + "time: {step: 20 ms}\n")).data["record"]["rate"] == 50.0
+    # What is written stays as it is, or is refused.
+    with pytest.raises(InputError, match=r"controllers\.go\.rate: 100 Hz has a period"):
+        load(write(DUO + text.replace("type:", "rate: 100, type:")))

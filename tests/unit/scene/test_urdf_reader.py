@@ -240,7 +240,7 @@ WRONG = [
     ([A, B, joint("j", "a", "b"), joint("j", "a", "b")], 5, "joint j: the name is used twice"),
     (["<link/>"], 2, "needs the attribute 'name'"),
     ([A, B], 3, "link b: hangs on no joint, as 'a' does"),
-    ([A, joint("j", "a", "bb"), link("b")], 3, "joint j: its child 'bb' is no link of the model; did you mean 'b'"),
+    ([A, joint("j", "a", "bb"), link("b")], 3, "joint j: its child 'bb' is not a link of the model; did you mean 'b'"),
     ([A, B, link("c"), joint("j", "a", "c"), joint("k", "b", "c")], 6, "two parents: it already hangs on joint 'j'"),
     ([A, B, joint("j", "a", "b"), joint("k", "b", "a")], 4, "go round in a circle: "),
     ([A, joint("j", "a", "a")], 3, "go round in a circle: j → j"),

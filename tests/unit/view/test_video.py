@@ -110,7 +110,7 @@ def test_ground_is_drawn_wider_than_haze_lets_see_with_tiles_of_the_same_size(re
         ({"target": "duo2"}, "duo"),
         ({"size": (161, 96)}, "even"),
         ({"size": (8, 96)}, "between"),
-        ({"fps": 0.0}, "frames a second"),
+        ({"fps": 0.0}, "images per second"),
         ({"speed": -1.0}, "speed"),
         ({"start": 2.0}, "after the end"),
         ({"start": 0.5, "end": 0.2}, "before the start"),

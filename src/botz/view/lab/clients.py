@@ -174,7 +174,7 @@ class Client:
         if message["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(message.get("code", 1005))
         if not self.allowance.spend():
-            raise Dropped(f"more than {MESSAGES_PER_SECOND:g} messages a second")
+            raise Dropped(f"more than {MESSAGES_PER_SECOND:g} messages per second")
         return message.get("bytes")
 
     def mistake(self, error: BadMessage) -> None:

@@ -180,7 +180,7 @@ def listening(host: str, port: int) -> socket.socket:
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (OSError, UnicodeError) as error:
-        raise InputError(Problem(f"{host!r} is no address of this machine ({error})", key="--host")) from None
+        raise InputError(Problem(f"{host!r} is not an address of this machine ({error})", key="--host")) from None
     listener = socket.socket(kind, socket.SOCK_STREAM)
     try:
         if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # on Windows SO_REUSEADDR would share the port with another program
