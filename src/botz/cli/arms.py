@@ -35,7 +35,7 @@ class Cost(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(ik)
+    app.command(rich_help_panel="Models and arms")(ik)
 
 
 def ik(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,11 @@ from botz.errors import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
+OutFolder = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", metavar="FOLDER", help="Folder for the results; runs/NAME-TIME by default."),
+]
+OpenPage = Annotated[bool, typer.Option("--open", help="Open the page in the browser of this machine.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
 
 

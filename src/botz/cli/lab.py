@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from botz.cli.common import OpenPage
 from botz.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(lab)
+    app.command(rich_help_panel="Run")(lab)
 
 
 def lab(
@@ -33,6 +36,7 @@ def lab(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of SCENARIO.")
     ] = None,
+    open_page: OpenPage = False,
 ) -> None:
     """Serve the lab: one page in a browser to drive, watch, replay and compare. Prints its address."""
     from botz.scenario.load import load
@@ -46,10 +50,10 @@ def lab(
     if scenario is not None:
         initial = InitialRun(load(scenario, overrides=list(set_ or [])), label=scenario)
     settings = LabSettings(host, port, root, runs, token, client=client_folder(), initial=initial)
-    serve_lab(settings, on_address=print_address)
+    serve_lab(settings, on_address=announce(open_page))
 
 
-def serve_run(loaded: LoadedScenario, label: str, out: Path | None) -> None:
+def serve_run(loaded: LoadedScenario, label: str, out: Path | None, *, port: int = 0, open_page: bool = False) -> None:
     """The lab with one run in it, until Ctrl-C."""
     from botz.view.lab.client import client_folder
     from botz.view.lab.lab import InitialRun
@@ -57,7 +61,19 @@ def serve_run(loaded: LoadedScenario, label: str, out: Path | None) -> None:
 
     runs = out.parent if out is not None else Path("runs")
     initial = InitialRun(loaded, out=out, label=label)
-    serve_lab(LabSettings(port=0, runs=runs, client=client_folder(), initial=initial), on_address=print_address)
+    settings = LabSettings(port=port, runs=runs, client=client_folder(), initial=initial)
+    serve_lab(settings, on_address=announce(open_page))
+
+
+def announce(open_page: bool) -> Callable[[str], None]:
+    """What is done with the address once the lab listens."""
+
+    def tell(address: str) -> None:
+        print_address(address)
+        if open_page and not webbrowser.open(address):
+            print("botz: found no browser to open; open the address above", file=sys.stderr)
+
+    return tell
 
 
 def print_address(address: str) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from botz.cli import (
     arms,
+    doctor,
     lab,
     meshes,
     models,
@@ -26,14 +28,50 @@ from botz.cli import (
 from botz.errors import BotzError, ControllerError, InputError, printable
 from botz.interrupts import INTERRUPTED, as_usual
 
+GROUPS = ("Run", "Scenarios and robots", "Recordings", "Models and arms", "Trust")
+"""Headings of the list of commands, in their order; each command names its own when it is registered."""
+
+
+class GroupedCommands(TyperGroup):
+    """Help that lists the commands under their headings, each on one line."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        commands = [command for name in self.list_commands(ctx) if (command := self.get_command(ctx, name))]
+        for heading in GROUPS:
+            rows = [
+                (command.name, command.get_short_help_str(limit=400))
+                for command in commands
+                if getattr(command, "rich_help_panel", None) == heading
+            ]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
 app = typer.Typer(
     name="botz",
+    cls=GroupedCommands,
     help="One simulator for robots in motion. Start with: botz demo, botz list, botz run NAME.",
     no_args_is_help=True,
+    # Plain text: brackets in help are brackets, and nothing has to be drawn before --help answers.
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (running, lab, video, scenarios, recordings, wheels, terrain, teleoperation, arms, meshes, models, proof):
+for group in (
+    running,
+    lab,
+    video,
+    scenarios,
+    recordings,
+    wheels,
+    terrain,
+    teleoperation,
+    arms,
+    meshes,
+    models,
+    proof,
+    doctor,
+):
     group.register(app)
 
 

@@ -29,8 +29,8 @@ class Unit(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(mesh)
-    app.command("thrust-fit")(thrust_fit)
+    app.command(rich_help_panel="Models and arms")(mesh)
+    app.command("thrust-fit", rich_help_panel="Models and arms")(thrust_fit)
 
 
 # --- botz mesh -------------------------------------------------------------------------------------------------------

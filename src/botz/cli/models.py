@@ -42,10 +42,14 @@ Missing = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Look at a robot's model file, and write it in another format.", no_args_is_help=True)
+    group = typer.Typer(
+        help="Look at a robot's model file, and write it in another format.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
     group.command()(check)
     group.command()(convert)
-    app.add_typer(group, name="model")
+    app.add_typer(group, name="model", rich_help_panel="Models and arms")
 
 
 # --- botz model check ------------------------------------------------------------------------------------------------

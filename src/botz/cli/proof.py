@@ -12,8 +12,8 @@ from botz.scenario.names import closest
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(verify)
-    app.command()(bench)
+    app.command(rich_help_panel="Trust")(verify)
+    app.command(rich_help_panel="Trust")(bench)
 
 
 def verify(

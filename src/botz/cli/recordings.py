@@ -16,10 +16,10 @@ RecordingPath = Annotated[Path, typer.Argument(help="A recording, or the folder 
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(info)
-    app.command()(export)
-    app.command()(plot)
-    app.command()(compare)
+    app.command(rich_help_panel="Recordings")(info)
+    app.command(rich_help_panel="Recordings")(export)
+    app.command(rich_help_panel="Recordings")(plot)
+    app.command(rich_help_panel="Recordings")(compare)
 
 
 def info(recording: RecordingPath, as_json: AsJson = False) -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from botz.cli.common import AsJson, console, print_json, print_pairs
+from botz.cli.common import AsJson, OpenPage, OutFolder, console, print_json, print_pairs
+from botz.cli.scenarios import print_warnings
 from botz.errors import BotzError, InputError, Problem, printable
 
 if TYPE_CHECKING:
@@ -22,15 +23,15 @@ DEMO_FILM: dict[str, Any] = {"size": (640, 360), "fps": 15.0, "end": 8.0}
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(run)
-    app.command()(demo)
-    app.command()(replay)
+    app.command(rich_help_panel="Run")(run)
+    app.command(rich_help_panel="Run")(demo)
+    app.command(rich_help_panel="Recordings")(replay)
 
 
 def run(
     scenario: Annotated[str, typer.Argument(help="Name of a library scenario (botz list) or a scenario file.")],
     duration: Annotated[str | None, typer.Option(help="How long, in seconds or with a unit: 20, '2 min'.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the results; runs/NAME-TIME by default.")] = None,
+    out: OutFolder = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.")
     ] = None,
@@ -50,6 +51,7 @@ def run(
     lab: Annotated[
         bool, typer.Option("--lab", help="Run in the lab: prints the address of a page to watch and drive it.")
     ] = False,
+    open_page: OpenPage = False,
     video: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Film the run afterwards: .mp4, .webm or .gif; more by botz video."),
@@ -65,6 +67,8 @@ def run(
         others = {"--headless": headless, "--serve": serve, "--publish": publish, "--video": video, "--json": as_json}
         other = next(name for name, given in others.items() if given)
         raise InputError(Problem(f"cannot be joined with {other}; choose one", key="--lab"))
+    if open_page and not lab:
+        raise InputError(Problem("opens the page of the lab; add --lab", key="--open"))
     if video is not None:
         from botz.view.encoding import check_format
 
@@ -83,11 +87,12 @@ def run(
         loaded = load(scenario, overrides=overrides)
     except InputError as error:
         raise InputError([by_option(problem, set_ or []) for problem in error.problems]) from None
+    print_warnings(loaded)
     spec: Any = loaded.spec
     if lab:
         from botz.cli.lab import serve_run
 
-        serve_run(loaded, scenario, out)
+        serve_run(loaded, scenario, out, open_page=open_page)
         return
     servers = servers_of(spec, headless) if serve else None
     factor = True if serve and spec.time.factor is None else None
@@ -133,7 +138,9 @@ def by_option(problem: Problem, written: list[str]) -> Problem:
 
 
 def demo(
-    out: Annotated[Path | None, typer.Option(help="Folder for the results; runs/NAME-TIME by default.")] = None,
+    out: OutFolder = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the lab; 0 takes any that is free.")] = 0,
+    open_page: OpenPage = False,
     headless: Annotated[bool, typer.Option("--headless", help="Open no window and no server.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -155,7 +162,7 @@ def demo(
         except BotzError as error:
             print(f"botz: {printable(error)}\nbotz: going on without the lab", file=sys.stderr)
         else:
-            serve_run(loaded, DEMO, out)
+            serve_run(loaded, DEMO, out, port=port, open_page=open_page)
             return
     with messages_on_stderr(), progress_bar(None, spec.time.steps, spec.time.step_ns) as report:
         outcome = run_scenario(loaded, out=out, progress=report)

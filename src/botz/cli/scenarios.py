@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from botz.cli.common import AsJson, console, print_json
 from botz.errors import BotzError, InputError, Problem, printable
+from botz.scenario.names import closest
+
+if TYPE_CHECKING:
+    from botz.scenario.library import Entry
+    from botz.scenario.load import LoadedScenario
 
 NARROW = 70
 """Columns of a terminal below which tables become lists."""
@@ -20,18 +26,29 @@ SetOption = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    app.command("list")(list_library)
-    app.command()(check)
-    app.command()(show)
-    app.command()(schema)
-    app.command()(new)
+    app.command("list", rich_help_panel="Scenarios and robots")(list_library)
+    app.command(rich_help_panel="Scenarios and robots")(check)
+    app.command(rich_help_panel="Scenarios and robots")(show)
+    app.command(rich_help_panel="Scenarios and robots")(schema)
+    app.command(rich_help_panel="Scenarios and robots")(new)
 
 
-def list_library(as_json: AsJson = False) -> None:
+def list_library(
+    word: Annotated[
+        str | None, typer.Argument(help="Only those of this engine, or with this word in name or description.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """List the scenarios and robots that come with Botz."""
     from botz.scenario.library import list_robots, list_scenarios
 
     found = {"scenarios": list_scenarios(), "robots": list_robots()}
+    if word is not None:
+        found = {kind: [entry for entry in entries if is_about(entry, word)] for kind, entries in found.items()}
+        if not any(found.values()):
+            from botz.scenario.families import FAMILIES
+
+            raise InputError(Problem(f"nothing in the library is about {word!r}{closest(word, FAMILIES)}"))
     if as_json:
         print_json({kind: [entry._asdict() for entry in entries] for kind, entries in found.items()})
         return
@@ -39,6 +56,8 @@ def list_library(as_json: AsJson = False) -> None:
 
     out = console()
     for kind, entries in found.items():
+        if not entries:
+            continue
         if out.width < NARROW:
             # No room for a column of sentences: they go below the names.
             out.print(kind.upper())
@@ -53,6 +72,16 @@ def list_library(as_json: AsJson = False) -> None:
                 table.add_row(entry.name, entry.engine, first_sentence(entry.description))
             out.print(table)
         out.print()
+
+
+def is_about(entry: Entry, word: str) -> bool:
+    """An engine's name means that engine alone; any other word is looked for in names and descriptions."""
+    from botz.scenario.families import FAMILIES
+
+    word = word.lower()
+    if word in FAMILIES:
+        return entry.engine == word
+    return word in entry.name or word in entry.description.lower()
 
 
 def first_sentence(text: str) -> str:
@@ -105,9 +134,17 @@ def check_as_scenario(file: str, overrides: list[str]) -> tuple[str, list[Proble
         problems = error.problems
     if problems:
         return "", loaded.with_places(InputError(problems)).problems
+    print_warnings(loaded)
     robots = f"{len(spec.robots)} robot{'s' if len(spec.robots) != 1 else ''}"
     time = f"{spec.time.duration:g} s in {spec.time.steps} steps of {spec.time.step:g} s"
     return f"{file}: good: a scenario of engine {loaded.engine}, {robots}, {time}", []
+
+
+def print_warnings(loaded: LoadedScenario) -> None:
+    from botz.scenario.load import warnings_of
+
+    for warning in warnings_of(loaded):
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def controller_problems(spec: Any, engine: Any) -> list[Problem]:
@@ -201,5 +238,20 @@ def new(folder: Annotated[Path, typer.Argument(help="A folder that does not exis
         raise BotzError(f"cannot write into {folder}: {error.strerror}") from error
     scenario, plot, first = (shlex.quote(str(folder / name)) for name in ("scenario.yaml", "plot.py", "first"))
     print(f"{folder} holds scenario.yaml, controller.py and plot.py. Try:")
-    print(f"  botz run {scenario} --out {first}")
-    print(f"  python {plot} {first}")
+    # The commands as they work from here: this Python has botz, and the one on the path may not.
+    botz, python = (shlex.quote(word) for word in (calling_name(), sys.executable))
+    print(f"  {botz} run {scenario} --out {first}")
+    print(f"  {python} {plot} {first}")
+    print(f"  {botz} run {scenario} --lab")
+
+
+def calling_name() -> str:
+    """How this command was called: `botz`, the path of `./botz`, or that of the environment's command."""
+    from shutil import which
+
+    launcher = os.environ.get("BOTZ_LAUNCHER")
+    if launcher:
+        return launcher
+    found = which("botz")
+    mine = Path(sys.executable).with_name("botz")
+    return "botz" if found and Path(found).resolve() == mine.resolve() else str(mine)

@@ -26,7 +26,7 @@ longer, twice the client's own patience."""
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(master)
+    app.command(rich_help_panel="Run")(master)
 
 
 def master(

@@ -13,7 +13,7 @@ from botz.errors import InputError, Problem
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(terrain)
+    app.command(rich_help_panel="Scenarios and robots")(terrain)
 
 
 def terrain(

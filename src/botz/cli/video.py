@@ -16,35 +16,35 @@ from botz.errors import InputError, Problem
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(video)
+    app.command(rich_help_panel="Recordings")(video)
 
 
 def video(
     recording: Annotated[Path, typer.Argument(help="A recording, or the folder of a run.")],
-    output: Annotated[
+    out: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write: .mp4, .webm, .gif, or .png for one picture."),
+        typer.Option("-o", "--out", help="File to write: .mp4, .webm, .gif, or .png for one picture."),
     ] = None,
     camera: Annotated[
         str, typer.Option(help="orbit, chase, board, above, fixed, follow, or a camera of the scene, as 'field'.")
     ] = "chase",
     target: Annotated[str | None, typer.Option(help="The robot to look at; the first one by default.")] = None,
     size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Size of the picture.")] = "1280x720",
-    fps: Annotated[float, typer.Option(help="Images per second.")] = 30.0,
+    fps: Annotated[float, typer.Option(help="Images per second of the film.")] = 30.0,
     speed: Annotated[float, typer.Option(help="Seconds of the run in one second of the film.")] = 1.0,
-    start: Annotated[float, typer.Option(help="Where to begin [s].")] = 0.0,
-    end: Annotated[float | None, typer.Option(help="Where to end [s].")] = None,
+    start: Annotated[float, typer.Option(help="Where to begin, in seconds.")] = 0.0,
+    end: Annotated[float | None, typer.Option(help="Where to end, in seconds.")] = None,
     progress: Annotated[bool | None, typer.Option(help="Show a progress bar; by default on a terminal.")] = None,
 ) -> None:
     """Film a recording, without a browser and without a window."""
     from botz.view.video import render_video
 
     folder = recording if recording.is_dir() else recording.parent
-    out = output or folder / "video.mp4"
+    target_file = out or folder / "video.mp4"
     with frames_bar(progress) as report:
         written = render_video(
             recording,
-            out,
+            target_file,
             camera=camera,
             target=target,
             size=size_of(size),

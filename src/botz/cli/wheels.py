@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(wheels)
+    app.command(rich_help_panel="Scenarios and robots")(wheels)
 
 
 def wheels(
@@ -40,7 +42,6 @@ def wheels(
     from botz.engines.wheeled_robot import WheeledRobotModel
     from botz.scenario.kinematics import WheeledRobot
     from botz.scenario.load import load_robot
-    from botz.scenario.units import to_si
     from botz.view.wheel_drawing import draw_robot
     from botz.view.wheel_report import print_wheel_report, wheel_report
 
@@ -53,7 +54,7 @@ def wheels(
     except ValueError as error:
         raise InputError(Problem(str(error), file=loaded.file)) from error
     values = chosen_inputs(model, inputs) if inputs else None
-    report = wheel_report(model, values, theta=to_si(heading, "rad"))
+    report = wheel_report(model, values, theta=angle_of(heading))
     picture = draw_robot(model, out or Path(f"{Path(robot).stem}.png"), inputs=values, title=Path(robot).stem)
     report["drawing"] = str(picture)
     if as_json:
@@ -61,6 +62,25 @@ def wheels(
     else:
         print_wheel_report(report, console())
         print(f"drawing: {picture}")
+
+
+def angle_of(text: str) -> float:
+    """A heading; one of more than a turn without a unit is taken as radians, with a warning."""
+    from botz.scenario.units import doubt, to_si
+
+    angle = to_si(text, "rad")
+    if abs(angle) > 2.0 * math.pi and is_bare(text):
+        print(f"warning: --heading: {doubt(angle)}", file=sys.stderr)
+    return angle
+
+
+def is_bare(text: str) -> bool:
+    """Whether a quantity has no unit."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def chosen_inputs(model: WheeledRobotModel, texts: list[str]) -> np.ndarray:

@@ -27,6 +27,7 @@ from botz.scenario.arm_motion import (
     ProgramStep,
     WaitMove,
 )
+from botz.scenario.units import in_both_units
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,8 @@ def _misfits(limits: Limits, q: Any, key: str) -> Iterable[Problem]:
     for i, (value, name) in enumerate(zip(q, limits.names, strict=True)):
         low, high = limits.lower[i], limits.upper[i]
         if not low - SLACK <= value <= high + SLACK:
-            text = f"{value:g} is outside the range of {name}, {low:.6g} to {high:.6g} {limits.units[i]}"
+            shown = [in_both_units(entry, limits.units[i]) for entry in (value, low, high)]
+            text = f"{shown[0]} is outside the range of {name}, {shown[1]} to {shown[2]}"
             yield Problem(text, key=f"{key}[{i}]")
 
 

@@ -20,6 +20,7 @@ from botz.control.joint_path import (
     value,
 )
 from botz.errors import InputError, Problem
+from botz.scenario.units import in_both_units
 
 EFFORT = 40_000
 """How many pieces of splines are computed in the search for the best times between points."""
@@ -97,10 +98,9 @@ def within_range(path: JointPath, limits: Limits) -> JointPath:
     for i, name in enumerate(limits.names):
         if low[i] < limits.lower[i] - SLACK or high[i] > limits.upper[i] + SLACK:
             where = low[i] if low[i] < limits.lower[i] - SLACK else high[i]
-            problems.append(Problem(
-                f"between the points joint {name!r} swings to {where:.4g} {limits.units[i]}, outside its range, "
-                f"{limits.lower[i]:.4g} to {limits.upper[i]:.4g}; add points, or stop on the way", key="through"
-            ))  # fmt: skip
+            shown = [in_both_units(entry, limits.units[i]) for entry in (where, limits.lower[i], limits.upper[i])]
+            text = f"between the points joint {name!r} swings to {shown[0]}, outside its range, {shown[1]} to {shown[2]}"
+            problems.append(Problem(f"{text}; add points, or stop on the way", key="through"))
     if problems:
         raise InputError(problems)
     return path

@@ -18,6 +18,7 @@ from botz.record.messages import ByteTopic, ClockTopic, CommandTopic, OwnTopic, 
 from botz.record.ros_types import LOG_LEVEL_NAMES
 from botz.record.streams import DEFAULT_STREAM, StreamSpec, column_names, component_units
 from botz.record.writer import ROLE_KEY, SUMMARY_RECORD
+from botz.scenario import library
 from botz.scenario.names import closest
 
 if TYPE_CHECKING:
@@ -35,8 +36,16 @@ def read(path: str | Path) -> Recording:
             raise InputError(Problem(f"the folder holds no {RECORDING_NAME}", file=path))
         path = path / RECORDING_NAME
     elif not path.exists():
-        raise InputError(Problem("no such file", file=path))
+        raise InputError(Problem(f"no such file{never_run(path)}", file=path))
     return Recording(scan(path))
+
+
+def never_run(path: Path) -> str:
+    """What to do where a scenario was named instead of a recording."""
+    name = str(path)
+    if name in library.names("scenario"):
+        return f"; {name!r} is a scenario: run it first (botz run {name} --out FOLDER), then name that folder"
+    return ""
 
 
 class Recording:

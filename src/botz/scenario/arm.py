@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import pi
+from math import nan, pi
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -14,7 +14,18 @@ from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.rigid_body import Body
 from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings, with_common_parts
-from botz.scenario.units import Metres, MetresPerSecond, Newtons, Number, Pose, Quantity, Radians, Seconds
+from botz.scenario.units import (
+    Metres,
+    MetresPerSecond,
+    Newtons,
+    Number,
+    Pose,
+    Quantity,
+    Radians,
+    Seconds,
+    as_written,
+    show,
+)
 
 Gain = Annotated[JointValue, Field(ge=0)]
 Frequency = Annotated[float, Quantity("rad/s")]
@@ -76,6 +87,14 @@ def unit_misfits(value: Any, unit: str, path: Path) -> list[tuple[Path, str]]:
     return []
 
 
+def si(value: Any) -> float:
+    """A joint's value from a file, radians or metres; NaN for what is none, which its own check reports."""
+    try:
+        return Quantity(None).convert(value)
+    except ValueError:
+        return nan
+
+
 class Joint(Body):
     """A joint and the link that it moves: a row of Denavit and Hartenberg's table, and the link's mass properties in
     the frame at its far end."""
@@ -131,15 +150,12 @@ class Joint(Body):
             for key in path:
                 value = value.get(key) if isinstance(value, dict) else None
             found += unit_misfits(value, unit, path)
+        ends = data.get("range")
+        if not found and isinstance(ends, list) and len(ends) == 2 and si(ends[0]) >= si(ends[1]):
+            found.append((("range",), f"{show(ends[0])} is not below {show(ends[1])}"))
         if found:
             raise Misfits(found)
         return data
-
-    @model_validator(mode="after")
-    def _range_in_order(self) -> Joint:
-        if self.range is not None and self.range[0] >= self.range[1]:
-            raise Misfits([(("range",), f"{self.range[0]:g} is not below {self.range[1]:g}")])
-        return self
 
 
 class Tool(Strict):
@@ -282,6 +298,16 @@ class PlacedArm(Arm):
             if isinstance(values, list) and len(values) == len(kinds):
                 for k, (value, slides) in enumerate(zip(values, kinds, strict=True)):
                     found += unit_misfits(value, slid if slides else turned, (key, k))
+        start = data.get("start")
+        if not found and isinstance(start, list) and len(start) == len(kinds):
+            for k, (value, (name, joint)) in enumerate(zip(start, joints.items(), strict=True)):
+                ends = joint.get("range") if isinstance(joint, dict) else None
+                if not isinstance(ends, list) or len(ends) != 2:
+                    continue
+                low, high = map(si, ends)
+                if si(value) < low or si(value) > high:
+                    shown = f"{as_written(low, value)} to {as_written(high, value)}"
+                    found.append((("start", k), f"{show(value)} is outside the range of {name}, {shown}"))
         if found:
             raise Misfits(found)
         return data
@@ -293,11 +319,6 @@ class PlacedArm(Arm):
             values = getattr(self, key)
             if values is not None and len(values) != len(self.joints):
                 found.append(((key,), f"{len(values)} numbers for {len(self.joints)} joints"))
-        if self.start is not None and not found:
-            for k, (value, (name, joint)) in enumerate(zip(self.start, self.joints.items(), strict=True)):
-                if joint.range is not None and not joint.range[0] <= value <= joint.range[1]:
-                    low, high = joint.range
-                    found.append((("start", k), f"{value:g} is outside the range of {name}, {low:g} to {high:g}"))
         if found:
             raise Misfits(found)
         return self

@@ -19,6 +19,8 @@ from botz.scenario.schema import DividesStep, ScenarioBase, TimeSettings, type_t
 from botz.scenario.tree import KeyPath, Node
 from botz.scenario.units import Quantity
 
+SEARCHED = 100_000
+"""Multiples of the step that are tried for a rate to offer."""
 RESERVED = {"world", "botz", "tf", "rosout"}
 """Names of frames and topics that every recording has."""
 
@@ -56,6 +58,23 @@ def _names_are_free(data: dict[str, Any], tree: Node) -> Iterator[Problem]:
             message = f"robot {robot!r} already follows controller {drivers[robot]!r}; a robot follows one"
             yield tree.nearest(path).place.problem(message, path)
         drivers.setdefault(robot, name)
+
+
+def _that_fit(period: float, step_ns: int, is_rate: bool) -> list[str]:
+    """The nearest rate or period to each side that fits the step and can be written in at most six digits."""
+
+    def text_of(steps: int) -> str | None:
+        value = 1e9 / (steps * step_ns) if is_rate else steps * step_ns / 1e9
+        text = f"{value:.6g}"
+        back = 1e9 / float(text) if is_rate else float(text) * 1e9
+        return text if abs(back - steps * step_ns) <= max(0.01, 1e-12 * back) else None
+
+    middle = math.floor(period / step_ns)
+    shorter = (text_of(steps) for steps in range(middle, max(0, middle - SEARCHED), -1))
+    longer = (text_of(steps) for steps in range(middle + 1, middle + 1 + SEARCHED))
+    # A longer period is a lower rate: the smaller number comes first.
+    sides = (longer, shorter) if is_rate else (shorter, longer)
+    return [text for side in sides if (text := next(filter(None, side), None))]
 
 
 def _rates_fit(model: type[ScenarioBase], data: dict[str, Any], tree: Node) -> Iterator[Problem]:
@@ -128,8 +147,6 @@ def _misfit(value: float, unit: str, step_ns: int) -> str | None:
     if period < step_ns:
         limit = f"at most {1e9 / step_ns:.10g} Hz" if is_rate else f"at least {step_ns / 1e9:.10g} s"
         return f"{shown} is more often than the step of {step_ns} ns; {limit}"
-    below = math.floor(period / step_ns) * step_ns
-    near = [1e9 / (below + step_ns), 1e9 / below] if is_rate else [below / 1e9, (below + step_ns) / 1e9]
-    nearest = " or ".join(f"{entry:.10g} {unit}" for entry in near)
+    nearest = " or ".join(f"{text} {unit}" for text in _that_fit(period, step_ns, is_rate))
     of = f"has a period of {period:.10g} ns, which is" if is_rate else "is"
     return f"{shown} {of} not a multiple of the step of {step_ns} ns; nearest: {nearest}"

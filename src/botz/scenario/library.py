@@ -44,7 +44,7 @@ def find(kind: Kind, name: str) -> Path:
 
 def looks_like_path(text: str) -> bool:
     """Whether a reference means a file rather than a library name."""
-    return text.endswith((".yaml", ".yml")) or "/" in text or os.sep in text
+    return text.endswith((".yaml", ".yml", ".py")) or "/" in text or os.sep in text
 
 
 def list_scenarios() -> list[Entry]:

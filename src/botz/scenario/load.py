@@ -21,7 +21,7 @@ from botz.scenario.names import closest
 from botz.scenario.problems import problems_of, unknown
 from botz.scenario.schema import FILE_KEYS, ScenarioBase, Strict
 from botz.scenario.tree import KeyPath, Node, Place, from_plain, key_path, key_text, path_text
-from botz.scenario.units import show
+from botz.scenario.units import doubting_angles, show
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,9 @@ def load(source: str | Path, *, overrides: Sequence[str] | Mapping[str, Any] = (
     `{"robots.vivi.pose.0": 1}`. Raises InputError with all mistakes found.
     """
     path = absolute(locate(source, "scenario"))
-    tree = overridden(document(path, "scenario"), overrides)
+    written = document(path, "scenario")
+    _refuse_robot(written, path)
+    tree = overridden(written, overrides)
     if _is_missing(tree.get("name")):
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem)
         tree = tree.with_items(name=Node(name, Place(path, 1)))
@@ -128,9 +130,37 @@ def locate(source: str | Path, kind: library.Kind) -> Path:
                 return Path(text)
         except (OSError, ValueError):
             pass
-        hint = closest(text, library.names(kind))
+        hint = other_kind(text, kind) or closest(text, library.names(kind))
         raise InputError(f"no {kind} {text!r} in the library and no such file{hint}")
+    if Path(text).suffix == ".py":
+        message = "is a Python program; a scenario file names a controller of yours as `type: FILE.py:Class`"
+        raise InputError(Problem(f"{message}; `botz new FOLDER` writes an example", file=Path(text)))
     return Path(source)
+
+
+def other_kind(name: str, kind: library.Kind) -> str:
+    """What to do with a robot's name where a scenario is needed, or the other way round; empty for neither."""
+    if kind == "scenario" and name in library.names("robot"):
+        engine = next(entry.engine for entry in library.list_robots() if entry.name == name)
+        return (
+            f"; {name!r} is a robot of engine {engine!r}: write a scenario whose robot has `extends: {name}`, "
+            f"or choose one that is there: botz list {engine}"
+        )
+    if kind == "robot" and name in library.names("scenario"):
+        return f"; {name!r} is a scenario, see its robots with: botz show {name}"
+    return ""
+
+
+def _refuse_robot(tree: Node, path: Path) -> None:
+    """A robot file where a scenario is needed: one message instead of one per key."""
+    engine = tree.get("engine")
+    family = FAMILIES.get(str(engine.value)) if engine is not None else None
+    if family is None or tree.get("robots") is not None or tree.get("robot") is not None:
+        return
+    only_robot = family.robot.model_fields.keys() - family.scenario.model_fields.keys()
+    if any(tree.get(key) is not None for key in only_robot):
+        message = "is a robot file; a scenario names it: `robots: {name: {extends: FILE}}`"
+        raise InputError(Problem(f"{message}; `botz check FILE` checks it by itself", file=path))
 
 
 def _is_missing(node: Node | None) -> bool:
@@ -158,6 +188,17 @@ def _checked(
         raise InputError(_in_order(problems))
     folder = Path.cwd() if file is None else file.parent
     return LoadedScenario(spec, file, folder, spec.model_dump(mode="json"), tuple(user_code), tree)
+
+
+def warnings_of(loaded: LoadedScenario) -> list[Problem]:
+    """What may be a mistake but need not be one: angles of more than a turn without a unit."""
+    family = FAMILIES[loaded.engine]
+    try:
+        with doubting_angles():
+            family.scenario.model_validate(loaded.tree.plain())
+    except ValidationError as error:
+        return _in_order(problems_of(error, family.scenario, loaded.tree))
+    return []
 
 
 def _family(tree: Node) -> Family:

@@ -10,6 +10,9 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
@@ -111,6 +114,7 @@ _WORDS: dict[Dimension, tuple[str, str]] = {
 }
 
 _STRING = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
+_COMMA = re.compile(r"\s*([+-]?\d*),(\d+(?:[eE][+-]?\d+)?\s*[^,]*?)\s*")
 _POWER = r"(?:\s*(?:\*\*|\^)\s*[+-]?\d(?![\d.])|⁻?[¹²³])"
 # Only what a unit needs reaches pint: names, one-digit powers, products, quotients and brackets.
 _UNIT = re.compile(rf"(?:\s*(?:[A-Za-z_µμΩ\u2126°%]+{_POWER}?|1(?=\s*/)|\){_POWER}?|\(|[/·]|\*(?!\*)))*")
@@ -188,6 +192,8 @@ def parse(text: str) -> tuple[float, Dimension | None]:
     if len(text) > MAX_LENGTH:
         raise ValueError(f"a quantity has at most {MAX_LENGTH} characters, not {len(text)}")
     match = _STRING.fullmatch(text)
+    if (match is None or match[2].startswith(",")) and (comma := _COMMA.fullmatch(text)):
+        raise ValueError(f"{_quoted(text)}: write a decimal point, {_quoted(f'{comma[1]}.{comma[2]}')}")
     if match is None:
         raise ValueError(f"{text!r} is not a number with a unit")
     value, unit = float(match[1]), match[2]
@@ -236,6 +242,39 @@ def show(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…" + (text[-1] if text[-1] in "'\"" else "")
 
 
+_doubting: ContextVar[bool] = ContextVar("_doubting", default=False)
+
+
+@contextmanager
+def doubting_angles() -> Iterator[None]:
+    """Inside, an angle of more than a turn that has no unit is a mistake: that is how warnings find their place."""
+    token = _doubting.set(True)
+    try:
+        yield
+    finally:
+        _doubting.reset(token)
+
+
+def doubt(angle: float) -> str:
+    return (
+        f"{angle:g} without a unit means {angle:g} rad, {math.degrees(angle):.6g} degrees; "
+        f'write "{angle:g} deg" or "{angle:g} rad"'
+    )
+
+
+def in_both_units(value: float, unit: str) -> str:
+    """For messages where it is not known any more what the user wrote: angles in degrees as well."""
+    return f"{value:.6g} rad ({math.degrees(value):.6g} deg)" if unit == "rad" else f"{value:.6g} {unit}"
+
+
+def as_written(value: float, written: Any) -> str:
+    """An SI value in the unit of what its user wrote beside it, for messages."""
+    match = _STRING.fullmatch(written) if isinstance(written, str) else None
+    if match is None or match[2] not in COMMON_UNITS:
+        return f"{value:.6g}"
+    return f"{value / COMMON_UNITS[match[2]][0]:.6g} {match[2]}"
+
+
 @dataclass(frozen=True)
 class Quantity:
     """Annotation of a field: a number in `unit` (SI), or a string with any unit of the same dimension.
@@ -273,6 +312,8 @@ class Quantity:
             number = math.inf
         if not math.isfinite(number):
             raise ValueError(f"needs a finite number, not {show(number)}")
+        if self.unit == "rad" and _doubting.get() and abs(number) > 2.0 * math.pi:
+            raise ValueError(doubt(number))
         return number
 
     def _from_string(self, text: str) -> float:

@@ -21,7 +21,7 @@ CODECS = {
 Encode = Callable[[np.ndarray], None]
 
 
-def check_format(path: Path, key: str = "--output") -> None:
+def check_format(path: Path, key: str = "--out") -> None:
     if path.suffix.lower() not in FORMATS:
         raise InputError(Problem(f"cannot write {path.name!r}: it must end in {', '.join(FORMATS)}", key=key))
 

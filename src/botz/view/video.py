@@ -54,7 +54,7 @@ def render_video(
     check_size(size, even=out.suffix.lower() in (".mp4", ".webm"))
     if out.suffix.lower() == ".gif" and len(times) * size[0] * size[1] > LARGEST_GIF:
         wished = f"{len(times)} frames of {size[0]}x{size[1]} are too much for a GIF, which is made in memory"
-        raise InputError(Problem(f"{wished}; take a smaller --size or --fps, or write .mp4", key="--output"))
+        raise InputError(Problem(f"{wished}; take a smaller --size or --fps, or write .mp4", key="--out"))
     view = ordered_camera(camera)
     if target is not None:
         view["target_robot"] = target
