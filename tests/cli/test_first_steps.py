@@ -106,7 +106,7 @@ def test_angle_without_unit_that_looks_like_degrees_is_doubted(botz: Botz, scena
     file = scenario_file({"robots": {"duo": {"pose": [0, 0, 90]}}})
     answer = botz("check", file)
     assert answer.code == 0
-    assert 'warning: ' in answer.err and 'write "90 deg" or "90 rad"' in answer.err
+    assert "warning: " in answer.err and 'write "90 deg" or "90 rad"' in answer.err
     for good in ('"90 deg"', '"90 rad"', "1.57"):
         assert "warning" not in botz("check", file, "--set", f"robots.duo.pose=[0,0,{good}]").err
 

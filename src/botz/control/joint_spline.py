@@ -99,7 +99,9 @@ def within_range(path: JointPath, limits: Limits) -> JointPath:
         if low[i] < limits.lower[i] - SLACK or high[i] > limits.upper[i] + SLACK:
             where = low[i] if low[i] < limits.lower[i] - SLACK else high[i]
             shown = [in_both_units(entry, limits.units[i]) for entry in (where, limits.lower[i], limits.upper[i])]
-            text = f"between the points joint {name!r} swings to {shown[0]}, outside its range, {shown[1]} to {shown[2]}"
+            text = (
+                f"between the points joint {name!r} swings to {shown[0]}, outside its range, {shown[1]} to {shown[2]}"
+            )
             problems.append(Problem(f"{text}; add points, or stop on the way", key="through"))
     if problems:
         raise InputError(problems)

@@ -19,6 +19,7 @@ from botz.scenario.families import FAMILIES, Family
 from botz.scenario.layers import absolute, document, overridden, with_robots
 from botz.scenario.names import closest
 from botz.scenario.problems import problems_of, unknown
+from botz.scenario.reading import read
 from botz.scenario.schema import FILE_KEYS, ScenarioBase, Strict
 from botz.scenario.tree import KeyPath, Node, Place, from_plain, key_path, key_text, path_text
 from botz.scenario.units import doubting_angles, show
@@ -80,7 +81,11 @@ def load(source: str | Path, *, overrides: Sequence[str] | Mapping[str, Any] = (
     `{"robots.vivi.pose.0": 1}`. Raises InputError with all mistakes found.
     """
     path = absolute(locate(source, "scenario"))
-    written = document(path, "scenario")
+    try:
+        written = document(path, "scenario")
+    except InputError:
+        _refuse_robot(read(path), path)
+        raise
     _refuse_robot(written, path)
     tree = overridden(written, overrides)
     if _is_missing(tree.get("name")):
@@ -154,9 +159,9 @@ def other_kind(name: str, kind: library.Kind) -> str:
 def _refuse_robot(tree: Node, path: Path) -> None:
     """A robot file where a scenario is needed: one message instead of one per key."""
     engine = tree.get("engine")
-    family = FAMILIES.get(str(engine.value)) if engine is not None else None
-    if family is None or tree.get("robots") is not None or tree.get("robot") is not None:
+    if engine is None or engine.value not in FAMILIES or tree.get("robots") is not None:
         return
+    family = FAMILIES[engine.value]
     only_robot = family.robot.model_fields.keys() - family.scenario.model_fields.keys()
     if any(tree.get(key) is not None for key in only_robot):
         message = "is a robot file; a scenario names it: `robots: {name: {extends: FILE}}`"
