@@ -240,7 +240,7 @@ def test_a_new_project_runs(run_botz: Botz, botz: Botz, tmp_path: Path):
     answer = botz("new", "mine")
     assert answer.code == 0
     commands = [line.split() for line in answer.out.splitlines() if line.startswith("  ")]
-    assert [command[:2] for command in commands] == [["botz", "run"], ["python", "mine/plot.py"]]
+    assert [command[1] for command in commands] == ["run", "mine/plot.py", "run"]
     assert botz("check", "mine/scenario.yaml").code == 0
     answer = run_botz(*commands[0][1:])
     assert answer.code == 0, answer.err

@@ -99,7 +99,7 @@ def kernel_cache() -> Finding:
     if kernel_cache.FOLDER is None:
         return Finding("kernel cache", True, "compilation is switched off (NUMBA_DISABLE_JIT=1)")
     remedy = "set BOTZ_CACHE_DIR to a folder that you can write; until then every run compiles anew"
-    return Finding("kernel cache", kernel_cache.LASTING, str(kernel_cache.FOLDER), remedy)
+    return Finding("kernel cache", not kernel_cache.PASSING, str(kernel_cache.FOLDER), remedy)
 
 
 def physics() -> Finding:

@@ -96,8 +96,13 @@ def check(
     """Check a scenario and report all mistakes at once."""
     from botz.scenario import library
 
+    from botz.scenario.load import RobotFileError
+
     overrides = list(set_ or [])
-    summary, problems = check_as_scenario(file, overrides)
+    try:
+        summary, problems = check_as_scenario(file, overrides)
+    except RobotFileError:
+        summary, problems = check_as_robot(file, overrides)
     if problems:
         # A robot's file is no scenario; the reading that finds less wrong is the one that was meant.
         robot_summary, robot_problems = check_as_robot(file, overrides)
@@ -118,10 +123,12 @@ def check(
 def check_as_scenario(file: str, overrides: list[str]) -> tuple[str, list[Problem]]:
     from botz.engines.registry import make_engine
     from botz.run import streams_of
-    from botz.scenario.load import load
+    from botz.scenario.load import RobotFileError, load
 
     try:
         loaded = load(file, overrides=overrides)
+    except RobotFileError:
+        raise
     except InputError as error:
         return "", error.problems
     spec: Any = loaded.spec

@@ -302,10 +302,11 @@ class PlacedArm(Arm):
         if not found and isinstance(start, list) and len(start) == len(kinds):
             for k, (value, (name, joint)) in enumerate(zip(start, joints.items(), strict=True)):
                 ends = joint.get("range") if isinstance(joint, dict) else None
-                if not isinstance(ends, list) or len(ends) != 2:
-                    continue
+                unit = "m" if kinds[k] else "rad"
+                if not isinstance(ends, list) or len(ends) != 2 or unit_misfits(ends, unit, ()):
+                    continue  # reported by the joint's own check
                 low, high = map(si, ends)
-                if si(value) < low or si(value) > high:
+                if low < high and not low <= si(value) <= high:
                     shown = f"{as_written(low, value)} to {as_written(high, value)}"
                     found.append((("start", k), f"{show(value)} is outside the range of {name}, {shown}"))
         if found:

@@ -61,20 +61,23 @@ def _names_are_free(data: dict[str, Any], tree: Node) -> Iterator[Problem]:
 
 
 def _that_fit(period: float, step_ns: int, is_rate: bool) -> list[str]:
-    """The nearest rate or period to each side that fits the step and can be written in at most six digits."""
+    """The nearest rate or period to each side that fits the step: in six digits where one within a factor of two can
+    be written so, or else in as many as it takes."""
 
-    def text_of(steps: int) -> str | None:
+    def text_of(steps: int, digits: int) -> str | None:
         value = 1e9 / (steps * step_ns) if is_rate else steps * step_ns / 1e9
-        text = f"{value:.6g}"
+        text = f"{value:.{digits}g}"
         back = 1e9 / float(text) if is_rate else float(text) * 1e9
         return text if abs(back - steps * step_ns) <= max(0.01, 1e-12 * back) else None
 
     middle = math.floor(period / step_ns)
-    shorter = (text_of(steps) for steps in range(middle, max(0, middle - SEARCHED), -1))
-    longer = (text_of(steps) for steps in range(middle + 1, middle + 1 + SEARCHED))
+    farthest = min(SEARCHED, middle // 2 + 1)
+    shorter = range(middle, max(0, middle - farthest), -1)
+    longer = range(middle + 1, middle + 1 + 2 * farthest)
     # A longer period is a lower rate: the smaller number comes first.
     sides = (longer, shorter) if is_rate else (shorter, longer)
-    return [text for side in sides if (text := next(filter(None, side), None))]
+    texts = (next(filter(None, (text_of(steps, digits) for digits in (6, 15) for steps in side)), "") for side in sides)
+    return [text for text in texts if text]
 
 
 def _rates_fit(model: type[ScenarioBase], data: dict[str, Any], tree: Node) -> Iterator[Problem]:

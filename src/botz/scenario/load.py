@@ -25,6 +25,10 @@ from botz.scenario.tree import KeyPath, Node, Place, from_plain, key_path, key_t
 from botz.scenario.units import doubting_angles, show
 
 
+class RobotFileError(InputError):
+    """A robot file where a scenario is needed."""
+
+
 @dataclass(frozen=True)
 class LoadedScenario:
     """A scenario that passed all checks."""
@@ -159,13 +163,13 @@ def other_kind(name: str, kind: library.Kind) -> str:
 def _refuse_robot(tree: Node, path: Path) -> None:
     """A robot file where a scenario is needed: one message instead of one per key."""
     engine = tree.get("engine")
-    if engine is None or engine.value not in FAMILIES or tree.get("robots") is not None:
+    family = FAMILIES.get(engine.value) if engine is not None and isinstance(engine.value, str) else None
+    if family is None or tree.get("robots") is not None:
         return
-    family = FAMILIES[engine.value]
     only_robot = family.robot.model_fields.keys() - family.scenario.model_fields.keys()
     if any(tree.get(key) is not None for key in only_robot):
         message = "is a robot file; a scenario names it: `robots: {name: {extends: FILE}}`"
-        raise InputError(Problem(f"{message}; `botz check FILE` checks it by itself", file=path))
+        raise RobotFileError(Problem(f"{message}; `botz check FILE` checks it by itself", file=path))
 
 
 def _is_missing(node: Node | None) -> bool:

@@ -78,13 +78,13 @@ def bad(name: str, text: str, *says: str, duo: str = DUO):
 # fmt: off
 LOADING = [
     bad("range reversed", low("range: [90 deg, -90 deg]"),
-        's.yaml:4: robots.one.joints.low.range: 1.5708 is not below -1.5708'),
+        "s.yaml:4: robots.one.joints.low.range: '90 deg' is not below '-90 deg'"),
     bad("range of nothing", low("range: [1, 1]"),
         's.yaml:4: robots.one.joints.low.range: 1 is not below 1'),
     bad("range of one", low("range: [1]"),
         's.yaml:4: robots.one.joints.low.range: needs at least 2 entries, not 1'),
     bad("start outside the range", changed("start: [10 deg, -0.2]", "start: [100 deg, -0.2]"),
-        's.yaml:4: robots.one.start.0: 1.74533 is outside the range of low, -1.5708 to 1.5708'),
+        "s.yaml:4: robots.one.start.0: '100 deg' is outside the range of low, -90 deg to 90 deg"),
     bad("start of three", changed("start: [10 deg, -0.2]", "start: [0, 0, 0]"),
         's.yaml:4: robots.one.start: 3 numbers for 2 joints'),
     bad("start and speed of one", changed("start: [10 deg, -0.2]", "start: [0], start_speed: [1]"),
