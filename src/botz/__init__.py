@@ -2,7 +2,7 @@
 
 >>> import botz
 >>> rec = botz.simulate("differential-circle")
->>> rec["vivi/pose"]
+>>> rec["rover/pose"]
 
 - `load(name_or_file)`: a checked scenario
 - `simulate(name_or_file)`: run it and get its `Recording`

@@ -19,7 +19,7 @@ from websockets.sync.client import ClientConnection, connect
 from botz.view.lab.server import LabServer, LabSettings
 
 SCENARIO = "differential-circle"
-ROBOT = "vivi"
+ROBOT = "rover"
 
 
 class Page:

@@ -22,7 +22,7 @@ from websockets.sync.client import connect
 from botz.view.lab.guard import MOST_WAITING, Guard
 
 TOKEN = "a-token-of-the-tests"
-POSE = "vivi/pose"
+POSE = "rover/pose"
 
 
 @pytest.fixture(scope="module")
@@ -310,7 +310,15 @@ def test_who_does_not_say_hello_is_dropped(lab: RunningLab):
 )
 def test_wrong_driving_moves_nothing(watcher: Page, wrong: dict[str, Any]):
     key = watcher.started[0]
-    drive = {"t": "drive", "run": key, "robot": "vivi", "mode": "drive", "axes": {"forward": 0.0}, "seq": 4711, **wrong}
+    drive = {
+        "t": "drive",
+        "run": key,
+        "robot": "rover",
+        "mode": "drive",
+        "axes": {"forward": 0.0},
+        "seq": 4711,
+        **wrong,
+    }
     lab_page = watcher.lab.server.lab.clients[watcher.viewer]
     watcher.say(**drive)
     assert watcher.error()

@@ -59,7 +59,7 @@ def test_ctrl_c_ends_the_lab_and_keeps_its_runs(tmp_path: Path, number: signal.S
         page = Page(SimpleNamespace(origin=address.rstrip("/"), ws=f"ws{address[4:]}ws", token=token))  # type: ignore[arg-type]
         (run,) = next(m for m in reversed(page.told) if m["t"] == "runs")["runs"]
         page.run(run["id"], lambda one: one["status"] == "running")  # one that has not begun leaves nothing
-        page.say(t="watch", run=run["id"], channels=["vivi/pose"], rate=20)
+        page.say(t="watch", run=run["id"], channels=["rover/pose"], rate=20)
         page.frame(lambda frame: frame["s"] > 300)
         page.socket.close()
         process.send_signal(number)

@@ -326,8 +326,8 @@ def test_frames_do_not_wait_for_acknowledgements(driven: tuple[Page, str], lab: 
 
 def test_unknown_channels_are_named(driven: tuple[Page, str]):
     page, key = driven
-    page.say(t="watch", run=key, channels=["vivi/pos"], rate=60)
-    assert "did you mean 'vivi/pose'" in page.error()
+    page.say(t="watch", run=key, channels=["rover/pos"], rate=60)
+    assert "did you mean 'rover/pose'" in page.error()
 
 
 def test_a_page_watches_so_many_runs_and_then_the_newest(driven: tuple[Page, str], monkeypatch: pytest.MonkeyPatch):

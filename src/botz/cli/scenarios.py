@@ -95,7 +95,6 @@ def check(
 ) -> None:
     """Check a scenario and report all mistakes at once."""
     from botz.scenario import library
-
     from botz.scenario.load import RobotFileError
 
     overrides = list(set_ or [])

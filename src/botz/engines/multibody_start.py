@@ -11,6 +11,7 @@ import numpy as np
 
 from botz.engines.multibody_parts import RobotParts
 from botz.errors import InputError, Problem
+from botz.scenario.units import in_both_units
 from botz.scene.mj_world import GROUND
 
 DIRECT, SUM = int(mujoco.mjtDyn.mjDYN_NONE), int(mujoco.mjtDyn.mjDYN_INTEGRATOR)
@@ -38,7 +39,9 @@ def start_state(model: mujoco.MjModel, robots: Mapping[str, RobotParts]) -> tupl
             value = min(max(float(model.qpos0[model.jnt_qposadr[number]]), lower), upper)
             value = robot.spec.start.get(joint, value)
             if not lower <= value <= upper:
-                message = f"{value:g} is outside the range, {lower:g} to {upper:g}"
+                unit = "m" if spec.kind == "prismatic" else "rad"
+                shown = [in_both_units(one, unit) for one in (value, lower, upper)]
+                message = f"{shown[0]} is outside the range, {shown[1]} to {shown[2]}"
                 raise InputError(Problem(message, key=f"robots.{name}.start.{joint}"))
             positions[model.jnt_qposadr[number]] = value
             velocities[model.jnt_dofadr[number]] = robot.spec.start_speed.get(joint, 0.0)

@@ -36,7 +36,7 @@ class Simulation:
     """Steps through a scenario under the caller's control.
 
     >>> sim = Simulation("differential-circle")
-    >>> sim.step(n=100)["vivi/pose"]
+    >>> sim.step(n=100)["rover/pose"]
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Simulation:
     def step(self, inputs: Mapping[str, Any] | None = None, n: int = 1) -> dict[str, Any]:
         """Take `n` steps and return all channels by full name.
 
-        `inputs` maps a robot to its command, as {"vivi": {"left/speed": 2.0}}. A robot that is given one leaves its
+        `inputs` maps a robot to its command, as {"rover": {"left/speed": 2.0}}. A robot that is given one leaves its
         controller's hands until `reset`.
         """
         if not isinstance(n, int | np.integer) or n < 1:

@@ -325,7 +325,8 @@ MOTOR = {"type": "dc-motor", "joint": "spin", "resistance": 1.0, "torque_constan
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"start": {"tilt": 1.0}}, "robots.one.start.tilt: 1 is outside the range, -0.8 to 0.8"),
+        ({"start": {"tilt": 1.0}},
+         "robots.one.start.tilt: 1 rad (57.2958 deg) is outside the range, -0.8 rad (-45.8366 deg) to"),
         ({"start": {"tlt": 0.0}}, "robots.one.start.tlt: no joint 'tlt' that moves; did you mean 'tilt'?"),
         ({"start_speed": {"turn": 0.0}}, "robots.one.start_speed.turn: no joint 'turn' that moves"),
         ({"actuators": {"body": {"kind": "effort"}}}, "robots.one.actuators.body: no joint 'body' that moves"),

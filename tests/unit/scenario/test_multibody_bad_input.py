@@ -90,7 +90,7 @@ TABLE = [
     bad("rate of a sensor", robot("sensors: {s: {type: imu, link: body, rate: 333}}"),
         "robots.bot.sensors.s.rate: 333 Hz has a period of"),
     bad("start outside", robot("start: {turn: 2}"),
-        "robots.bot.start.turn: 2 is outside the range, -1 to 1"),
+        "robots.bot.start.turn: 2 rad (114.592 deg) is outside the range, -1 rad (-57.2958 deg) to 1 rad"),
     bad("start of no joint", robot("start: {tilt: 0}"),
         "robots.bot.start.tilt: no joint 'tilt' that moves; choose from: turn"),
     bad("wind of two numbers", world("wind: {steady: [1, 2]}"),
