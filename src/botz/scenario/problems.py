@@ -172,6 +172,9 @@ def _messages(entry: dict[str, Any], spot: _Spot) -> Iterator[tuple[KeyPath, str
             yield path, str(context["error"])
         case "missing":
             yield path, _missing(spot.field)
+        case "extra_forbidden" if value is None and str(path[-1])[:1].isdigit():
+            # `{duration: 2,5 s}`: YAML ends the value at the comma and takes `5 s` for a key.
+            yield path, "a comma separates keys here; a decimal number is written with a point, as in 2.5 s"
         case "extra_forbidden":
             yield path, f"unknown key{closest(str(path[-1]), _keys(spot))}"
         case "union_tag_invalid" | "union_tag_not_found" if isinstance(value, dict):

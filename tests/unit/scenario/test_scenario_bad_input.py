@@ -240,6 +240,8 @@ TABLE = [
         's.yaml:4: time.step: 1e-12 s is not a whole number of nanoseconds'),
     bad("step too long", DUO + "time: {step: 1 min}\n",
         "s.yaml:4: time.step: must be at most 10 s, not '1 min'"),
+    bad("decimal comma between braces", DUO + "time: {step: 1 ms, duration: 2,5 s}\n",
+        's.yaml:4: time.5 s: a comma separates keys here; a decimal number is written with a point, as in 2.5 s'),
     bad("short duration", DUO + "time: {step: 1 ms, duration: 0.1 ms}\n",
         's.yaml:4: time.duration: 0.0001 s is shorter than half a step of 0.001 s'),
     bad("long duration", DUO + "time: {duration: 1e300}\n",
