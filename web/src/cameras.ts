@@ -70,20 +70,30 @@ export class Cameras {
     this.controls.minDistance = 0.05 * radius;
     this.controls.maxDistance = Math.max(8 * extent, 12 * radius);
     this.overview();
-    this.choose("orbit");
-    if (!this.alone) return;
+    // A vehicle is seen from behind, as one drives it: beside it there may be walls.
+    const behind = this.alone && description.actors[0]?.hands === "tank";
+    this.choose(behind ? "chase" : "orbit");
+    if (!this.alone || behind) return;
     // Its nodes are not placed yet: it begins where the scene's centre is.
     this.overview();
     this.anchor.fromArray(description.centre);
   }
 
-  /** Whether there is a single robot and nothing else to look at, as with aircraft: then an orbiting eye goes along with
-   * it. Arms stay where they are, and reach beyond their scene. */
+  /** Whether there is a single robot that moves about: then an orbiting eye goes along with it. Arms stay where they
+   * are, and reach beyond their scene. */
   private get alone(): boolean {
     const [actor, another] = this.description?.actors ?? [];
-    if (!actor || another) return false;
-    const about = (this.description?.radius ?? 0) / actor.size;
-    return about > 1 && about < 2.5;
+    return actor !== undefined && another === undefined && actor.hands !== "arm";
+  }
+
+  /** Distance from a place to the farthest side of any robot, as far as shadows are concerned [m]. */
+  farthest(from: Vector3): number {
+    let found = 0;
+    for (const actor of this.description?.actors ?? []) {
+      const object = this.objects.get(actor.node);
+      if (object) found = Math.max(found, centreOf(object, place).distanceTo(from) + 2 * actor.size);
+    }
+    return found;
   }
 
   names(): string[] {

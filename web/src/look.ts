@@ -163,12 +163,13 @@ export class Look {
     this.sun.castShadow = on;
   }
 
-  /** Fits the shadow to what the camera looks at, and the fog to how far away that is. */
-  aim(focus: Vector3, camera: PerspectiveCamera): void {
+  /** Fits the shadow to what the camera looks at and to all robots, up to `farthest` from there, and the fog to how far
+   * away that is. */
+  aim(focus: Vector3, camera: PerspectiveCamera, farthest = 0): void {
     const distance = Math.max(camera.position.distanceTo(focus), 0.05);
     this.fog.near = distance + 1.0 * this.extent;
     this.fog.far = 3 * distance + 4 * this.extent;
-    const half = Math.min(Math.max(1.25 * distance, 0.25), 1.5 * this.extent);
+    const half = Math.max(Math.min(Math.max(1.25 * distance, 0.25), 1.5 * this.extent), farthest);
     const { camera: eye, mapSize } = this.sun.shadow;
     // Sizes in steps, and places in whole texels: else the shadows' edges crawl while the camera moves.
     const size = 2 ** (Math.ceil(2 * Math.log2(half)) / 2);
@@ -205,9 +206,8 @@ export class Look {
   draw(camera: PerspectiveCamera, frameMs: number): void {
     this.frame++;
     this.adapt(frameMs);
-    // A picture that comes slowly need not have its shadows anew each time.
-    const every = this.ratio < 0.75 ? 3 : 1;
-    this.renderer.shadowMap.autoUpdate = this.shadowsOn && this.frame % every === 0;
+    // Anew in every picture, however slowly they come: a shadow stays under its robot.
+    this.renderer.shadowMap.autoUpdate = this.shadowsOn;
     this.renderer.render(this.scene, camera);
   }
 

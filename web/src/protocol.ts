@@ -89,6 +89,14 @@ export type IndicatorInfo =
   | ArmInfo
   | ScoreInfo;
 
+/** Ground whose mirror images follow one another: the mesh of `node` with so many lines along x and y. */
+export interface RepeatsInfo {
+  node: string;
+  x: [number, number];
+  y: [number, number];
+  lines: [number, number];
+}
+
 export interface SceneDescription {
   nodes: NodeInfo[];
   channels: string[];
@@ -98,6 +106,7 @@ export interface SceneDescription {
   centre: Vector;
   radius: number;
   indoors: boolean;
+  repeats?: RepeatsInfo | null;
 }
 
 /** Values of a channel by its name; null where there are none. */

@@ -2,6 +2,7 @@
 
 import { Box3, Group, Points, PointsMaterial, Sphere, Vector3 } from "three";
 import { Cameras } from "./cameras";
+import { EndlessGround, surfaceOf } from "./endless";
 import { Ghost, Postures } from "./ghosts";
 import { text } from "./i18n";
 import { Indicators, markSize, type LegendEntry as Entry } from "./indicators";
@@ -72,6 +73,9 @@ export class WorldView {
   private propellers: Propellers | null = null;
   private names: Names | null = null;
   private grid: Grid | null = null;
+  private endless: EndlessGround | null = null;
+  /** Whether the user chose the camera: then it stays from scene to scene. */
+  private ownCamera = false;
   private readonly trails = new Map<string, Trail>();
   private readonly ghosts = new Map<string, Ghost>();
   private readonly postures = new Map<string, Postures>();
@@ -126,12 +130,14 @@ export class WorldView {
     this.propellers = new Propellers(description, objects);
     this.names = new Names(description.actors, objects);
     this.grid = new Grid(description.radius, extent);
+    this.repeatGround(loaded);
     this.over.add(this.indicators, this.names, this.grid);
     for (const one of description.indicators)
       if (one.kind === "arm") this.postures.set(one.robot, new Postures(one, objects, description.nodes));
     for (const layer of layerNames) this.applyLayer(layer);
     this.eyes.enter(description, objects, extent);
-    if (camera !== "orbit") this.setCamera(camera);
+    if (this.ownCamera) this.eyes.choose(camera);
+    this.onCamera?.(this.eyes.name, this.eyes.target);
     await this.look.prepare(this.eyes.camera);
     return description;
   }
@@ -252,6 +258,7 @@ export class WorldView {
   }
 
   setCamera(name: string, target?: string): void {
+    this.ownCamera = true;
     this.eyes.choose(name, target);
     this.onCamera?.(this.eyes.name, this.eyes.target);
   }
@@ -341,7 +348,9 @@ export class WorldView {
   }
 
   private render(since: number): void {
-    this.look.aim(this.eyes.focus(this.focus), this.eyes.camera);
+    const focus = this.eyes.focus(this.focus);
+    this.look.aim(focus, this.eyes.camera, this.eyes.farthest(focus));
+    this.endless?.follow(focus);
     this.grid?.see(this.eyes.camera.position);
     this.look.draw(this.eyes.camera, since);
   }
@@ -350,6 +359,17 @@ export class WorldView {
     const { width, height } = this.look.resize();
     this.eyes.resize(width, height);
     for (const trail of this.trails.values()) trail.setResolution(width, height);
+  }
+
+  /** Mirror images of the ground take the place of what is around it. */
+  private repeatGround({ objects, description, root }: LoadedScene): void {
+    const { repeats } = description;
+    const node = repeats && objects.get(repeats.node);
+    const surface = repeats && node ? surfaceOf(node, repeats) : null;
+    if (!repeats || !node || !surface) return;
+    this.endless = new EndlessGround(repeats, surface);
+    node.visible = false;
+    root.add(this.endless);
   }
 
   private clear(): void {
@@ -361,6 +381,8 @@ export class WorldView {
     this.propellers?.free();
     this.names?.free();
     if (this.grid) freeTree(this.grid);
+    this.endless?.free();
+    this.endless = null;
     if (this.loaded) freeTree(this.loaded.root);
     this.loaded = this.rig = this.indicators = this.propellers = this.names = this.grid = null;
     this.description = null;

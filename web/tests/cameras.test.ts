@@ -7,10 +7,11 @@ const listens = { addEventListener: () => {}, removeEventListener: () => {} };
 const page = { ownerDocument: listens, getRootNode: () => listens, style: {}, clientHeight: 400 };
 const element = { ...listens, ...page } as unknown as HTMLElement;
 
-/** A scene with a single robot of size 1; `radius` says how much else there is to look at. */
-function eyes(radius: number): { cameras: Cameras; robot: Object3D } {
+/** A scene with robots of size 1, which are driven by `hands`; `radius` says how much there is to look at. */
+function eyes(radius: number, ...hands: string[]): { cameras: Cameras; robot: Object3D } {
   const robot = new Object3D();
-  const actors = [{ name: "quad", node: "body", size: 1, hands: "flight" }];
+  const kinds = hands.length ? hands : ["flight"];
+  const actors = kinds.map((kind, k) => ({ name: k ? `other${k}` : "quad", node: k ? "" : "body", size: 1, hands: kind }));
   const scene = { nodes: [], channels: [], actors, cameras: [], indicators: [], centre: [0, 0, 0], radius };
   const cameras = new Cameras(element);
   cameras.enter(scene as unknown as SceneDescription, new Map([["body", robot]]), radius);
@@ -40,8 +41,28 @@ describe("a free eye", () => {
     expect(new Vector3(...along!.target).length()).toBeLessThan(1);
   });
 
-  it("that looks at a whole scene stands still, until it is bound to a robot", () => {
-    const { cameras, robot } = eyes(20);
+  it("goes along with a single robot however wide its world is, but not with an arm", () => {
+    const { cameras, robot } = eyes(20, "planar");
+    const before = new Vector3(...cameras.view().eye);
+    fly(robot, cameras, [50, -30, 0]);
+    expect(new Vector3(...cameras.view().eye).sub(before).toArray()).toEqual([50, -30, 0].map((one) => expect.closeTo(one, 6)));
+    expect(eyes(2, "arm").cameras.view().along).toBeUndefined();
+  });
+
+  it("is behind a vehicle from the first picture on, wherever that begins and heads", () => {
+    const { cameras, robot } = eyes(4, "tank");
+    expect(cameras.name).toBe("chase");
+    robot.rotation.z = Math.PI / 2;
+    for (let k = 0; k < 60; k++) fly(robot, cameras, [7, 9, 1]);
+    const { eye, target } = cameras.view();
+    expect(eye[0]).toBeCloseTo(7, 1);
+    expect(eye[1]).toBeLessThan(9 - 3);
+    expect(new Vector3(...target).distanceTo(new Vector3(7, 9, 1))).toBeLessThan(0.5);
+    expect(cameras.farthest(new Vector3(7, 0, 1))).toBeCloseTo(9 + 2, 6);
+  });
+
+  it("that looks at several robots stands still, until it is bound to one", () => {
+    const { cameras, robot } = eyes(20, "flight", "flight");
     expect(cameras.view().along).toBeUndefined();
     fly(robot, cameras, [5, -3, 0]);
     expect(cameras.view().along).toBeUndefined();

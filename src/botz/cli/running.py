@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from botz.run import Outcome, Progress, Servers
 
 DEMO = "vivi-rough"
+UNTIL_STOPPED = 86400
+"""Seconds of a run that has no end of its own."""
 DEMO_FILM: dict[str, Any] = {"size": (640, 360), "fps": 15.0, "end": 8.0}
 
 
@@ -162,7 +164,9 @@ def demo(
         except BotzError as error:
             print(f"botz: {printable(error)}\nbotz: going on without the lab", file=sys.stderr)
         else:
-            serve_run(loaded, DEMO, out, port=port, open_page=open_page)
+            # Somebody drives: it lasts until it is stopped.
+            changes = [f"time.duration={UNTIL_STOPPED}", "controllers.tour.loop=true"]
+            serve_run(load(DEMO, overrides=changes), DEMO, out, port=port, open_page=open_page, waits=True)
             return
     with messages_on_stderr(), progress_bar(None, spec.time.steps, spec.time.step_ns) as report:
         outcome = run_scenario(loaded, out=out, progress=report)

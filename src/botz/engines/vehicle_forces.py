@@ -9,7 +9,7 @@ from botz.physics.axle_block import axle_speeds, axle_torques, battery_sums, set
 from botz.physics.contact import way_out
 from botz.physics.penalty import penalty_force
 from botz.physics.sprung_wheels import wheel_forces
-from botz.physics.terrain import height, height_and_slope
+from botz.physics.terrain import folded, height, height_and_slope
 from botz.physics.wheel_block import LANES, add_force
 
 
@@ -68,8 +68,10 @@ def look_around(robot, body, wheels, steepness, grid, world):  # -> whether a wa
     What the contact search remembers of other ground is void then.
     """
     if robot.travelled >= robot.tile_seen:
-        i = int((robot.x[0] - grid.x_min) / world.tile)
-        j = int((robot.x[1] - grid.y_min) / world.tile)
+        u, _ = folded((robot.x[0] - grid.x_min) * grid.cells_x, float(grid.last_x), grid.mirrored)
+        v, _ = folded((robot.x[1] - grid.y_min) * grid.cells_y, float(grid.last_y), grid.mirrored)
+        i = int(u / (grid.cells_x * world.tile))
+        j = int(v / (grid.cells_y * world.tile))
         i = min(max(i, 0), steepness.shape[0] - 1)
         j = min(max(j, 0), steepness.shape[1] - 1)
         robot.steepest = steepness[i, j]

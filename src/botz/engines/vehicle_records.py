@@ -76,6 +76,7 @@ def build_records(scenario: VehicleScenario, ground: HeightGrid) -> Records:
     grid = np.zeros(1, GRID)
     grid[0].x_min, grid[0].y_min, grid[0].last_x, grid[0].last_y = ground.x_min, ground.y_min, n_x - 1, n_y - 1
     grid[0].cells_x, grid[0].cells_y = 1.0 / ground.dx, 1.0 / ground.dy
+    grid[0].mirrored = ground.outside == "mirror"
     robots = np.zeros(len(placed), ROBOT)
     reach = max(reach_of(robot) for robot in placed)
     contact = scenario.world.contact

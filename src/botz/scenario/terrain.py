@@ -104,8 +104,9 @@ class TerrainBase(Strict):
     """Extent along x: [min, max] [m]."""
     y: Range = Field(default=[-10.0, 10.0])
     """Extent along y: [min, max] [m]."""
-    outside: Literal["edge", "end"] = "edge"
-    """Outside the extent: `edge` continues the height at the edge, `end` ends the run when a wheel leaves it."""
+    outside: Literal["edge", "mirror", "end"] = "edge"
+    """Outside the extent: `edge` continues the height at the edge, `mirror` goes on without end by mirror images of
+    the terrain, `end` ends the run when a wheel leaves it."""
     texture: Texture | None = None
     """An image on the ground, for viewers."""
 

@@ -43,7 +43,8 @@ class HeightGrid:
     y_min: float
     y_max: float
     outside: str = "edge"
-    """`edge`: the height at the edge goes on outside; `end`: the run ends when a wheel leaves the grid."""
+    """`edge`: the height at the edge goes on outside; `mirror`: mirror images of the grid do; `end`: the run ends when
+    a wheel leaves the grid."""
     texture_file: Path | None = None
     """Image on the ground, for viewers."""
     texture_scale: float = 1.0
@@ -76,23 +77,28 @@ class HeightGrid:
 
     def height(self, x: np.ndarray | float, y: np.ndarray | float) -> np.ndarray:
         """Height at any points: bilinear between the grid's ([virtualbotz] eqs. 3.3-3.5), outside that of the nearest
-        point on the edge. Where x or y is not a number, neither is the height.
+        point on the edge, or of the mirror image. Where x or y is not a number, neither is the height.
 
         This is the plain form that the compiled one is checked against.
         """
         m = self.heights
-        i, s = _cell_and_fraction(x, self.x_min, self.dx, m.shape[0])
-        j, t = _cell_and_fraction(y, self.y_min, self.dy, m.shape[1])
+        i, s = _cell_and_fraction(x, self.x_min, self.dx, m.shape[0], self.outside == "mirror")
+        j, t = _cell_and_fraction(y, self.y_min, self.dy, m.shape[1], self.outside == "mirror")
         z_1 = m[i + 1, j] * s + m[i, j] * (1 - s)
         z_2 = m[i + 1, j + 1] * s + m[i, j + 1] * (1 - s)
         return np.asarray(z_2 * t + z_1 * (1 - t))
 
 
 def _cell_and_fraction(
-    value: np.ndarray | float, start: float, spacing: float, n: int
+    value: np.ndarray | float, start: float, spacing: float, n: int, mirrored: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """The cell (the last one for its far edge) and the place in it, from 0 to 1."""
-    place = np.clip((np.asarray(value, np.float64) - start) / spacing, 0.0, n - 1.0)
+    place = (np.asarray(value, np.float64) - start) / spacing
+    if mirrored:
+        period = 2.0 * (n - 1.0)
+        place = place - period * np.floor(place / period)
+        place = np.minimum(place, period - place)
+    place = np.clip(place, 0.0, n - 1.0)
     cell = np.minimum(np.nan_to_num(place).astype(np.intp), n - 2)
     return cell, place - cell
 

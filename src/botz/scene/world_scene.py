@@ -211,6 +211,17 @@ class Actor:
     """How it is driven by hand; the lab knows what each does."""
 
 
+@dataclass(frozen=True)
+class Repeats:
+    """Ground whose mirror images follow one another without end: the first mesh of `node`, a grid of lines along x and
+    y. What else hangs on the node is around the first one, for viewers that draw no more."""
+
+    node: str
+    x: tuple[float, float]
+    y: tuple[float, float]
+    lines: tuple[int, int]
+
+
 @dataclass(eq=False)
 class Scene:
     """Everything that can be seen of a world."""
@@ -226,6 +237,9 @@ class Scene:
     """What is worth seeing at the start: a ball [m]."""
     indoors: bool = False
     """A field in a hall or a tool on a bench: a viewer leaves out the sky."""
+
+    repeats: Repeats | None = None
+    """Ground that goes on without end."""
 
     def channels(self) -> list[str]:
         """Channels that poses and visibility need, in a fixed order."""
@@ -247,6 +261,7 @@ class Scene:
             "centre": list(self.centre),
             "radius": self.radius,
             "indoors": self.indoors,
+            "repeats": None if self.repeats is None else vars(self.repeats),
         }
 
 

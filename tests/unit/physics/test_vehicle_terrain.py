@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from vehicle_parts import EPS, grid_of, rough_ground
@@ -91,3 +93,26 @@ def test_inside_is_what_the_grid_contains(ground, grid):
     found = [is_inside(grid, x, y) for x, y in points(ground, 200, beyond=1.0, seed=4)]
     assert found == [bool(ground.contains(x, y)) for x, y in points(ground, 200, beyond=1.0, seed=4)]
     assert 20 < sum(found) < 180
+
+
+def test_mirror_images_go_on_without_end(ground):
+    """Heights, slopes and cells far outside are those of the plain form, which are those of the grid, mirrored."""
+    mirrored = replace(ground, outside="mirror")
+    grid = grid_of(mirrored)
+    for x, y in points(ground, 300, beyond=25.0, seed=7):
+        expected = float(mirrored.height(x, y))
+        found, fx, fy = height_and_slope(ground.heights, grid, x, y)
+        assert height(ground.heights, grid, x, y) == found == pytest.approx(expected, abs=1e-11)
+        i, j, corner, rise_x, rise_y, twist = cell_of(ground.heights, grid, x, y)
+        u, v = (x - ground.x_min) / ground.dx - i, (y - ground.y_min) / ground.dy - j
+        assert -1e-9 <= u <= 1 + 1e-9
+        assert -1e-9 <= v <= 1 + 1e-9
+        assert corner + rise_x * u + rise_y * v + twist * u * v == pytest.approx(expected, abs=1e-11)
+        assert fx == pytest.approx((rise_x + twist * v) / ground.dx, abs=1e-9)
+        assert fy == pytest.approx((rise_y + twist * u) / ground.dy, abs=1e-9)
+    inside = points(ground, 50, seed=8)
+    width, depth = ground.x_max - ground.x_min, ground.y_max - ground.y_min
+    for x, y in inside:
+        here = ground.height(x, y)
+        assert mirrored.height(2 * ground.x_max - x, y) == pytest.approx(here, abs=1e-12)
+        assert mirrored.height(x - 6 * width, y + 4 * depth) == pytest.approx(here, abs=1e-11)

@@ -38,6 +38,7 @@ def grid_of(ground: HeightGrid) -> Any:
     grid.x_min, grid.y_min = ground.x_min, ground.y_min
     grid.cells_x, grid.cells_y = 1.0 / ground.dx, 1.0 / ground.dy
     grid.last_x, grid.last_y = ground.heights.shape[0] - 1, ground.heights.shape[1] - 1
+    grid.mirrored = ground.outside == "mirror"
     return grid
 
 

@@ -11,6 +11,8 @@ from botz.scene.world_scene import Material, Shape, TriangleMesh
 
 MOST_LINES = 257
 """Of a terrain's mesh along either axis."""
+AROUND_LINES = 40
+"""Of each mirror image about a terrain."""
 TEXTURE = 1024
 """Pixels of a terrain's texture along its longer side."""
 TILE = 256
@@ -97,11 +99,12 @@ def terrain_mesh(
         materials[around] = Material((*SKIRT, 1.0), 0.95)
         found.append(Shape("mesh", material=around, mesh=_skirt(x, y, heights), casts_shadow=False))
     else:
-        apron = _apron(x, y, heights)
+        apron = _mirror_images(grid) if grid.outside == "mirror" else _apron(x, y, heights)
         low, high = apron.vertices[:, :2].min(axis=0), apron.vertices[:, :2].max(axis=0)
-        # A little paler, so that the edge is seen.
+        # A little paler, so that the edge is seen where there is one.
+        shade = 1.0 if grid.outside == "mirror" else 0.94
         image = materials[name].texture if own_image else relief(grid, low, high, pixels=TEXTURE // 2)
-        materials[around] = Material((0.94, 0.94, 0.94, 1.0), 0.95, texture=image)
+        materials[around] = Material((shade, shade, shade, 1.0), 0.95, texture=image)
         flat = apron.vertices[:, :2]
         uv = flat / grid.texture_scale if own_image else (flat - low) / (high - low)
         mesh = TriangleMesh(apron.vertices, apron.faces, uv, smooth=True)
@@ -177,9 +180,24 @@ def _apron(x: np.ndarray, y: np.ndarray, heights: np.ndarray) -> TriangleMesh:
         else:
             xs = np.array([x[0] - reach, x[0]]) if at == 0 else np.array([x[-1], x[-1] + reach])
             parts.append(surface_mesh(xs, y, np.repeat(heights[at][None, :], 2, axis=0)))
+    return _joined(parts)
+
+
+def _joined(parts: list[TriangleMesh]) -> TriangleMesh:
     starts = np.cumsum([0, *(len(part.vertices) for part in parts)])[:-1]
     faces = np.concatenate([part.faces + start for part, start in zip(parts, starts, strict=True)])
     return TriangleMesh(np.concatenate([part.vertices for part in parts]), faces, smooth=True)
+
+
+def _mirror_images(grid: HeightGrid) -> TriangleMesh:
+    """The eight mirror images about the grid, with fewer lines."""
+    x, y = (np.linspace(low, high, AROUND_LINES + 1) for low, high in ((grid.x_min, grid.x_max), (grid.y_min, grid.y_max)))
+    wide, deep = grid.x_max - grid.x_min, grid.y_max - grid.y_min
+    parts = []
+    for i, j in ((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)):
+        xs, ys = x + i * wide, y + j * deep
+        parts.append(surface_mesh(xs, ys, grid.height(xs[:, None], ys[None, :])))
+    return _joined(parts)
 
 
 def relief(

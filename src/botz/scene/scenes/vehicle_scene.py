@@ -27,6 +27,7 @@ from botz.scene.world_scene import (
     Actor,
     Follows,
     Node,
+    Repeats,
     Scene,
     Shape,
     Slides,
@@ -58,6 +59,9 @@ def build(spec: VehicleScenario, seen: Sequence[tuple[float, float]] = ()) -> Sc
         scene.indicators.append(Velocity(name, name, f"{name}/twist"))
         driven = bool(robot.motors_of_side("left")) and bool(robot.motors_of_side("right"))
         scene.actors.append(Actor(name, name, size_of(robot), "tank" if driven else "none"))
+    if grid.outside == "mirror" and len(scene.nodes[0].shapes) > 1:
+        lines = kept_shape(scene.nodes[0].shapes[0])
+        scene.repeats = Repeats("ground", (grid.x_min, grid.x_max), (grid.y_min, grid.y_max), lines)
     scene.centre, scene.radius = start_view(spec, grid)
     return scene
 
@@ -70,13 +74,20 @@ def ground_shapes(
     if isinstance(terrain, FlatTerrain) and terrain.roughness is None and terrain.texture is None:
         sides = (grid.x_max - grid.x_min, grid.y_max - grid.y_min)
         middle = (0.5 * (grid.x_min + grid.x_max), 0.5 * (grid.y_min + grid.y_max))
-        beyond = 1.0 if grid.outside == "end" else 3.0
+        beyond = {"end": 1.0, "edge": 3.0, "mirror": 40.0}[grid.outside]
         return (ground_plate(scene.materials, (beyond * sides[0], beyond * sides[1]), centre=middle, z=terrain.height),)
     focus = [*((robot.position[0], robot.position[1]) for robot in spec.robots.values()), *seen]
     for controller in spec.controllers.values():
         if isinstance(controller, FollowWaypointsController):
             focus += [(x, y) for x, y in controller.points]
     return terrain_mesh(scene.materials, grid, focus=focus)
+
+
+def kept_shape(surface: Shape) -> tuple[int, int]:
+    """Lines along x and y of a terrain's mesh."""
+    assert surface.mesh is not None
+    columns = len(np.unique(surface.mesh.vertices[:, 1]))
+    return len(surface.mesh.vertices) // columns, columns
 
 
 def size_of(robot: PlacedVehicle) -> float:

@@ -47,6 +47,8 @@ class InitialRun:
     factor: float | None = None
     """Of real time; 0 for as fast as possible, None for the scenario's own, or 1."""
     label: str = ""
+    waits: bool = False
+    """Whether it stays paused until the first page has its picture: nobody misses its beginning."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,7 @@ class Lab:
         if run.channels is not None:
             for name in message.channels:
                 run.channels.slice_of(name)  # tells an unknown one, and what it may have meant
+        run.watched()
         client.watch(Subscription(run, client.next_number(), list(dict.fromkeys(message.channels)), message.rate))
 
     def _seat(self, client: Client, message: said.Seat) -> None:
@@ -290,6 +293,8 @@ class Lab:
         factor = initial.factor if initial.factor is not None else factor_of(loaded)
         label = initial.label or loaded.name
         run = LabRun(loaded, label=label, changed={}, factor=factor, driver=None, out=initial.out)
+        if initial.waits:
+            run.wait_for_page()
         self._unclaimed.append(run)
         await self._begin(run)
         return run

@@ -42,6 +42,8 @@ SILENT_SHARE, SILENT_SECONDS = 0.8, 0.24
 clock, has let go. The scenario's own timeout counts simulated time, which a slowed run stretches, and may let the last
 command hold, which is for programs."""
 MOST_LOGS = 100
+ENDLESS_SECONDS = 86400.0
+"""A run this long lasts until it is stopped: pages show no end of it."""
 
 logger = logging.getLogger("botz.lab")
 GOING_ON = ("starting", "running", "paused")
@@ -107,6 +109,7 @@ class LabRun:
         self._stopping = False
         self._again = False
         self._start_paused = False
+        self._waits = False
         self._stop_at = 0.0
         self._ending: dict[str, Any] | None = None
 
@@ -150,7 +153,7 @@ class LabRun:
             "engine": self.loaded.engine,
             "status": self.status,
             "time": self.time,
-            "duration": self.duration,
+            "duration": self.duration if self.duration < ENDLESS_SECONDS else None,
             "step_ns": self.step_ns,
             "factor": self.factor,
             "driver": self.driver,
@@ -170,7 +173,18 @@ class LabRun:
         return self.attached
 
     def pause(self, on: bool) -> None:
+        self._waits = False
         self._must().pause(on)
+
+    def wait_for_page(self) -> None:
+        """Starts paused, and goes on when the first page watches it."""
+        self._waits = self._start_paused = True
+
+    def watched(self) -> None:
+        """A page has its picture and asks for its numbers."""
+        if self._waits and self.attached is not None:
+            self._waits = False
+            self.attached.pause(False)
 
     def step(self, n: int) -> None:
         self._must().step(n)
