@@ -42,6 +42,9 @@ export interface LabHooks {
 
 const MOST_EVENTS = 2000;
 
+/** What the step button may go on by [s]; 0 is one step of the physics. */
+export const STEP_SECONDS: Readonly<Record<string, number>> = { image: 1 / 30, tenth: 0.1, second: 1, physics: 0 };
+
 export class Lab {
   source: Source | null = null;
   /** Whether a run that somebody else has going is shown when there is nothing else to see. */
@@ -83,6 +86,7 @@ export class Lab {
       if (run === store.now.run && /warn|error|critical/i.test(level))
         hooks.say(/warn/i.test(level) ? "warning" : "error", words);
     });
+    world.onPick = (name) => this.chooseRobot(name);
     world.onCamera = (camera, cameraTarget) => store.set({ camera, cameraTarget });
     store.on(["scene", "layers"], () => this.refreshWishes());
     world.start(() => this.draw(performance.now()));
@@ -356,8 +360,9 @@ export class Lab {
 
   // --- what the user asks for ----------------------------------------------------------------------------------
 
-  async form(scenario: string): Promise<ScenarioForm> {
-    const answer = await this.connection.get(`api/form?scenario=${encodeURIComponent(scenario)}`);
+  async form(scenario: string, terrain?: string): Promise<ScenarioForm> {
+    const ground = terrain === undefined ? "" : `&terrain=${encodeURIComponent(terrain)}`;
+    const answer = await this.connection.get(`api/form?scenario=${encodeURIComponent(scenario)}${ground}`);
     return (await answer.json()) as ScenarioForm;
   }
 
@@ -414,7 +419,8 @@ export class Lab {
     const run = this.store.currentRun;
     if (!run || by < 0) return;
     if (run.status !== "paused") this.command({ t: "pause", run: run.id, on: true });
-    this.command({ t: "step", run: run.id, n: by });
+    const seconds = STEP_SECONDS[this.store.now.stepLength] ?? 0;
+    this.command({ t: "step", run: run.id, n: Math.max(1, Math.round((by * seconds * 1e9) / run.step_ns)) });
   }
 
   faster(by: 1 | -1): void {
@@ -444,6 +450,14 @@ export class Lab {
   stop(): void {
     const run = this.store.currentRun;
     if (run) this.command({ t: "stop", run: run.id });
+  }
+
+  /** The robot that is driven from now on; cameras look at it. */
+  chooseRobot(name: string): void {
+    const robot = this.store.currentRun?.robots.find((one) => one.name === name);
+    if (!robot || robot.hands === "none") return;
+    this.store.set({ robot: name, handMode: robot.modes[0] ?? null });
+    if (this.world.camera !== "orbit") this.setCamera(this.world.camera, name);
   }
 
   setLayer(name: LayerName, on: boolean): void {

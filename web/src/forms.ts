@@ -27,9 +27,18 @@ export function parseField(field: FormField, typed: string): Parsed {
 
 function parseNumber(field: FormField, words: string): Parsed {
   if (words === "" && field.value === null) return { ok: true, value: null };
+  // With a unit of its own it goes to the server as it is, which knows the units.
+  const own = /^([-+]?[\d.]+(?:e[-+]?\d+)?) *([a-zA-Z°µ%]\S{0,19})$/.exec(words.replace(",", ".").replace("−", "-"));
+  if (own && field.unit && Number.isFinite(Number(own[1]))) {
+    if ((field.above ?? null) !== null && Number(own[1]) <= field.above!)
+      return { ok: false, problem: text("form.above", { limit: number(field.above!) }) };
+    return { ok: true, value: `${own[1]} ${own[2]}` };
+  }
   const value = Number(words.replace(",", ".").replace("−", "-"));
   if (words === "" || !Number.isFinite(value)) return { ok: false, problem: text("form.number") };
   if (field.kind === "integer" && !Number.isInteger(value)) return { ok: false, problem: text("form.integer") };
+  if (typeof field.above === "number" && value <= field.above)
+    return { ok: false, problem: text("form.above", { limit: number(field.above) }) };
   if (field.minimum !== null && value < field.minimum) {
     return { ok: false, problem: text("form.minimum", { limit: number(field.minimum) }) };
   }
@@ -93,6 +102,8 @@ export function prettyUnit(unit: string): string {
     .replaceAll("*", "·");
 }
 
+export const TERRAIN_KEY = "world.terrain.type";
+
 export class SettingsForm {
   readonly element: HTMLElement;
   private readonly values = new Map<string, Value>();
@@ -101,6 +112,7 @@ export class SettingsForm {
   constructor(
     private readonly form: ScenarioForm,
     private readonly changed: () => void,
+    private readonly terrain: (kind: string) => void = () => {},
   ) {
     const groups = grouped(form.fields);
     this.element = h("div", { class: "form" });
@@ -151,6 +163,7 @@ export class SettingsForm {
         problem.textContent = parsed.problem;
       }
       this.changed();
+      if (field.key === TERRAIN_KEY && parsed.ok) this.terrain(String(parsed.value));
     };
     const listen = field.kind === "boolean" || field.kind === "choice" ? "change" : "input";
     control.addEventListener(listen, () => {

@@ -19,7 +19,7 @@ export class HandsPanel implements Panel {
     private readonly pilot: Pilot,
   ) {
     const draw = (): void => this.draw();
-    lab.store.on(["robot", "handMode", "mode", "run", "gamepad", "language", "gain", "sticks"], draw);
+    lab.store.on(["robot", "handMode", "mode", "run", "loading", "gamepad", "language", "gain", "sticks"], draw);
     pilot.onMapping = draw;
   }
 
@@ -45,6 +45,7 @@ export class HandsPanel implements Panel {
     this.padView = null;
     const run = store.now.mode === "live" ? store.currentRun : null;
     if (!run) return void this.element.append(note("hands.empty"));
+    if (run.status === "starting") return void this.element.append(note("hands.starting"));
     const drivable = run.robots.filter((robot) => robot.hands !== "none");
     if (!drivable.length) {
       const [first] = run.robots;
@@ -127,7 +128,7 @@ export class HandsPanel implements Panel {
         { id: "hands-robot" },
         ...names.map((name) => h("option", { value: name, selected: name === store.now.robot }, name)),
       );
-      select.addEventListener("change", () => this.chooseRobot(select.value));
+      select.addEventListener("change", () => this.lab.chooseRobot(select.value));
       row.append(h("div", { class: "field" }, h("label", { for: "hands-robot", t: "hands.robot" }), select));
     }
     const modes = this.pilot.robot?.modes ?? [];
@@ -143,12 +144,6 @@ export class HandsPanel implements Panel {
       row.append(h("div", { class: "field" }, h("label", { for: "hands-mode", t: "hands.mode" }), select));
     }
     return row;
-  }
-
-  private chooseRobot(name: string): void {
-    const robot = this.lab.store.currentRun?.robots.find((one) => one.name === name);
-    this.lab.store.set({ robot: name, handMode: robot?.modes[0] ?? null });
-    if (this.lab.world.targets().includes(name)) this.lab.setCamera(this.lab.world.camera, name);
   }
 
   private gain(): HTMLElement {

@@ -216,8 +216,11 @@ export class Layout {
       hint.classList.toggle("driving", store.now.driving);
       if (!going || !robot) return;
       const keys = textOr(`hint.${this.pilot.profile}`, textOr(`hint.${robot.hands}`, ""));
-      const words = store.now.driving ? text("hint.driving", { name: robot.name }) : keys;
-      hint.textContent = words || text("hint.any", { name: robot.name });
+      const words = robot.hands === "arm" ? this.pilot.keysInWords() : keys;
+      const several = run.robots.filter((one) => one.hands !== "none").length > 1;
+      if (store.now.driving) hint.textContent = text("hint.driving", { name: robot.name });
+      else if (several) hint.textContent = text("hint.which", { name: robot.name, keys: words });
+      else hint.textContent = words || text("hint.any", { name: robot.name });
     });
     return hint;
   }

@@ -1,12 +1,17 @@
 // The left panel: what is running, what can be started, and what was recorded.
 import type { Lab } from "./app";
 import { button, clear, h, icon, iconButton, note } from "./dom";
-import { SettingsForm } from "./forms";
+import { SettingsForm, TERRAIN_KEY } from "./forms";
 import { clock, said, text, textOr } from "./i18n";
 import type { ScenarioInfo } from "./protocol";
 import { isOver } from "./state";
 
 const SPEED_KEY = "time.realtime";
+
+/** Small letters without accents. */
+function plain(words: string): string {
+  return words.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
+}
 
 /** Scenarios that fit the search, by engine; files of the user come first. */
 export function groupScenarios(all: readonly ScenarioInfo[], search: string): Map<string, ScenarioInfo[]> {
@@ -14,8 +19,8 @@ export function groupScenarios(all: readonly ScenarioInfo[], search: string): Ma
   const groups = new Map<string, ScenarioInfo[]>();
   const isFile = (one: ScenarioInfo): boolean => /\.ya?ml$/.test(one.name);
   for (const one of [...all].sort((a, b) => Number(isFile(b)) - Number(isFile(a)))) {
-    const haystack = `${one.name} ${one.engine} ${one.description}`.toLowerCase();
-    if (!words.every((word) => haystack.includes(word))) continue;
+    const haystack = plain(`${one.name} ${one.engine} ${one.description} ${one.keywords ?? ""}`);
+    if (!words.every((word) => haystack.includes(plain(word)))) continue;
     const head = isFile(one) ? "files" : one.engine;
     groups.set(head, [...(groups.get(head) ?? []), one]);
   }
@@ -48,6 +53,8 @@ export class Library {
   private readonly browse: HTMLElement;
   private page: "scenarios" | "recordings" = "scenarios";
   private form: SettingsForm | null = null;
+  /** The type of ground that was chosen, if another than the scenario's. */
+  private ground: string | undefined;
 
   constructor(
     private readonly lab: Lab,
@@ -87,13 +94,19 @@ export class Library {
   }
 
   /** Shows a scenario's settings before it starts. */
-  async choose(name: string): Promise<void> {
+  async choose(name: string, terrain?: string): Promise<void> {
     this.lab.store.set({ chosen: name });
+    this.ground = terrain;
     try {
-      const form = await this.lab.form(name);
+      const form = await this.lab.form(name, terrain);
       if (this.lab.store.now.chosen !== name) return;
       const start = button("library.start", () => this.start(name), "primary wide", "play");
-      this.form = new SettingsForm(form, () => (start.disabled = !this.form?.valid));
+      // Another ground has other fields.
+      this.form = new SettingsForm(
+        form,
+        () => (start.disabled = !this.form?.valid),
+        (kind) => void this.choose(name, kind),
+      );
       this.setup.replaceChildren(
         h(
           "div",
@@ -119,6 +132,7 @@ export class Library {
 
   private start(name: string): void {
     const set: Record<string, unknown> = { ...this.form?.changes };
+    if (this.ground !== undefined) set[TERRAIN_KEY] = this.ground;
     for (const [key, value] of Object.entries(set)) if (value === null) delete set[key];
     const speed = set[SPEED_KEY];
     delete set[SPEED_KEY];
@@ -169,6 +183,7 @@ export class Library {
                 "data-scenario": one.name,
                 on: { click: () => void this.choose(one.name) },
               },
+              one.picture ? h("img", { class: "thumb", src: one.picture, alt: "", loading: "lazy" }) : "",
               h("strong", {}, one.name),
               h("span", {}, said(one.description, one.said)),
             ),

@@ -1,7 +1,7 @@
 // The driver's hands: keys, pad and sticks together, aimed at the chosen robot, and stopped when attention is lost.
 import type { Lab } from "./app";
 import { fittingActions, GamepadReader, RestedPad, type PadActions } from "./gamepad";
-import { commandOf, Driver, fittingMapping, isIdle, profileOf, type Command, type Mapping } from "./hands";
+import { commandOf, Driver, fittingMapping, isIdle, keyLabel, profileOf, type Command, type Mapping } from "./hands";
 import { text, textOr, type Key } from "./i18n";
 import { Keyboard, type Action } from "./keyboard";
 import type { RobotInfo } from "./protocol";
@@ -172,6 +172,20 @@ export class Pilot {
     if (this.gamepad.name !== null) this.rested.stop();
     this.wordSticks();
     this.onMapping?.();
+  }
+
+  /** What each key of the mapping does, in the language of the moment; first what has to be held. */
+  keysInWords(): string {
+    const labels = (codes: readonly string[]): string => (codes[0] ? keyLabel(codes[0]) : "–");
+    const axes = Object.entries(this.mapping.axes).map(
+      ([name, one]) => `${labels(one.plus)} ${labels(one.minus)} ${textOr(`axis.${name}`, name)}`,
+    );
+    const clutch = this.mapping.buttons["clutch"];
+    const others = Object.entries(this.mapping.buttons)
+      .filter(([name]) => name !== "clutch")
+      .map(([name, one]) => `${labels(one.keys)} ${textOr(`hold.${name}`, name)}`);
+    const all = [...axes, ...others].join(" · ");
+    return clutch ? text("hint.hold", { key: labels(clutch.keys), keys: all }) : all;
   }
 
   /** Labels of the sticks, in the language of the moment. */

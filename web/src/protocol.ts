@@ -204,6 +204,10 @@ export interface ScenarioInfo {
   name: string;
   engine: string;
   description: string;
+  /** What else it is found by, in both languages. */
+  keywords?: string;
+  /** Address of its picture, where there is one. */
+  picture?: string;
   /** Where it cannot be read. */
   said?: Said[];
 }
@@ -216,6 +220,8 @@ export interface FormField {
   value: number | boolean | string | null;
   minimum: number | null;
   maximum: number | null;
+  /** What the value must be greater than. */
+  above?: number | null;
   choices: (string | number)[] | null;
   help: string;
   /** How the label ends where that is no word of the schema: a component, or a name of the scenario's. */

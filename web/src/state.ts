@@ -53,6 +53,8 @@ export interface LabState {
   handMode: string | null;
   /** Fraction of full speed that a full deflection means. */
   gain: number;
+  /** How far the step button goes on: a name of STEP_SECONDS. */
+  stepLength: string;
   sticks: boolean;
   gamepad: string | null;
   driving: boolean;
@@ -143,6 +145,7 @@ export function initialState(): LabState {
     robot: null,
     handMode: null,
     gain: 1,
+    stepLength: "image",
     sticks: false,
     gamepad: null,
     driving: false,

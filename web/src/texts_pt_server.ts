@@ -28,6 +28,7 @@ export const ptSentences: Record<string, string> = {
 
   "form.unknown": "{key}: não está no formulário deste cenário.",
   "form.number": "{key}: precisa de um número, não “{value}”.",
+  "form.above": "{key}: deve ser maior que {limit}, não {value}",
   "form.integer": "{key}: precisa de um número inteiro, não “{value}”.",
   "form.boolean": "{key}: precisa de sim ou não (true, false), não “{value}”.",
   "form.choice": "{key}: precisa de uma das opções, não “{value}”.",

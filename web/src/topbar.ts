@@ -43,7 +43,9 @@ export function topBar(lab: Lab, events: TopBarEvents): HTMLElement {
     language.value = chosen;
     const going = mode === "live" && run !== null && !isOver(run);
     seat.hidden = !going;
-    say(seat, !going || store.isDriver ? "seat.mine" : run.driver === null ? "seat.free" : "seat.other");
+    // Who has the seat of a run that nobody could drive still pauses and stops it.
+    const drivable = run?.robots.some((one) => one.hands !== "none") ?? false;
+    say(seat, !going || store.isDriver ? (drivable ? "seat.mine" : "seat.control") : run.driver === null ? "seat.free" : "seat.other");
     seat.dataset.state = store.isDriver ? "mine" : run?.driver === null ? "free" : "other";
   });
   store.on(["time", "realTime", "mode", "language", "runs"], () => {

@@ -1,7 +1,7 @@
 // The bar below the view: a run's controls while it goes, the time line of its recording afterwards.
-import type { Lab } from "./app";
+import { STEP_SECONDS, type Lab } from "./app";
 import { button, h, iconButton, setIcon, tipOf, write } from "./dom";
-import { clock, fixed, text } from "./i18n";
+import { clock, fixed, text, type Key } from "./i18n";
 import { isOver } from "./state";
 import { FACTORS, SPEEDS } from "./timeline";
 
@@ -33,6 +33,15 @@ export class Transport {
     this.play = iconButton("pause", "transport.pause", () => lab.pause(), "P", "icon-button big");
     const reset = iconButton("reset", "transport.reset", () => lab.reset(), "⌫");
     const step = iconButton("step", "transport.step", () => lab.step(1), ".");
+    const length = h("select", { tip: "transport.stepLength", class: "speed step-length" });
+    lab.store.on(["language", "stepLength"], () =>
+      length.replaceChildren(
+        ...Object.keys(STEP_SECONDS).map((one) =>
+          h("option", { value: one, selected: one === lab.store.now.stepLength }, text(`step.${one}` as Key)),
+        ),
+      ),
+    );
+    length.addEventListener("change", () => lab.store.set({ stepLength: length.value }));
     const stop = iconButton("stop", "transport.stop", () => lab.stop());
     const slower = iconButton("slower", "transport.slower", () => lab.faster(-1), "−");
     const faster = iconButton("faster", "transport.faster", () => lab.faster(1), "+");
@@ -40,7 +49,7 @@ export class Transport {
     this.liveRow = h(
       "div",
       { class: "dock-row live-row" },
-      h("div", { class: "buttons" }, reset, this.play, step, stop),
+      h("div", { class: "buttons" }, reset, this.play, step, length, stop),
       h("div", { class: "buttons speeds" }, slower, this.factor, faster),
       h("div", { class: "progress" }, this.progress, this.liveTime),
     );

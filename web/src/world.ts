@@ -1,6 +1,6 @@
 /** The 3D view: loads a scene, shows it by the values of channels, and draws layers, ghosts and trails over it. */
 
-import { Box3, Group, Points, PointsMaterial, Sphere, Vector3 } from "three";
+import { Box3, Group, Points, PointsMaterial, Raycaster, Sphere, Vector2, Vector3 } from "three";
 import { Cameras } from "./cameras";
 import { EndlessGround, surfaceOf } from "./endless";
 import { Ghost, Postures } from "./ghosts";
@@ -63,6 +63,9 @@ export class WorldView {
   /** Called when another camera or another target has been chosen. */
   onCamera: ((name: string, target: string | null) => void) | null = null;
 
+  /** Called with the robot that was clicked at. */
+  onPick: ((name: string) => void) | null = null;
+
   private readonly look: Look;
   private readonly eyes: Cameras;
   private readonly legendBox: Legend;
@@ -97,6 +100,7 @@ export class WorldView {
     this.look = new Look(container);
     this.eyes = new Cameras(this.look.renderer.domElement);
     this.legendBox = new Legend(container);
+    this.listenForClicks(this.look.renderer.domElement);
     this.look.scene.add(this.over);
     this.resizing = new ResizeObserver(() => this.resize());
     this.resizing.observe(container);
@@ -279,6 +283,34 @@ export class WorldView {
   lookFrom(eye: Vector, target: Vector): void {
     this.setCamera("orbit");
     this.eyes.stand(eye, target);
+  }
+
+  /** A press that is let go where it was, and soon, is a click and no turn of the camera. */
+  private listenForClicks(canvas: HTMLElement): void {
+    let pressed: PointerEvent | null = null;
+    canvas.addEventListener("pointerdown", (event) => (pressed = event));
+    canvas.addEventListener("pointerup", (event) => {
+      const began = pressed;
+      pressed = null;
+      if (!began || began.pointerId !== event.pointerId || event.timeStamp - began.timeStamp > 500) return;
+      if (Math.hypot(event.clientX - began.clientX, event.clientY - began.clientY) > 6) return;
+      const box = canvas.getBoundingClientRect();
+      const name = this.robotAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+      if (name !== null) this.onPick?.(name);
+    });
+  }
+
+  /** The robot at a place of the view, as fractions from its upper left corner. */
+  robotAt(x: number, y: number): string | null {
+    const ray = new Raycaster();
+    ray.setFromCamera(new Vector2(2 * x - 1, 1 - 2 * y), this.eyes.camera);
+    let found: { name: string; distance: number } | null = null;
+    for (const actor of this.description?.actors ?? []) {
+      const object = this.loaded?.objects.get(actor.node);
+      const hit = object && ray.intersectObject(object, true)[0];
+      if (hit && (found === null || hit.distance < found.distance)) found = { name: actor.name, distance: hit.distance };
+    }
+    return found?.name ?? null;
   }
 
   // --- pictures -----------------------------------------------------------------------------------------------

@@ -191,7 +191,9 @@ def _joined(parts: list[TriangleMesh]) -> TriangleMesh:
 
 def _mirror_images(grid: HeightGrid) -> TriangleMesh:
     """The eight mirror images about the grid, with fewer lines."""
-    x, y = (np.linspace(low, high, AROUND_LINES + 1) for low, high in ((grid.x_min, grid.x_max), (grid.y_min, grid.y_max)))
+    x, y = (
+        np.linspace(low, high, AROUND_LINES + 1) for low, high in ((grid.x_min, grid.x_max), (grid.y_min, grid.y_max))
+    )
     wide, deep = grid.x_max - grid.x_min, grid.y_max - grid.y_min
     parts = []
     for i, j in ((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)):

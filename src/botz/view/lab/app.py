@@ -22,9 +22,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from botz.errors import BotzError, InputError
 from botz.record.plain_json import finite
 from botz.view.lab import messages as said
+from botz.view.lab.catalogue import picture_of
 from botz.view.lab.clients import MOST_CLIENTS, Client, Dropped
 from botz.view.lab.exports import TYPES
-from botz.view.lab.forms import form_of
+from botz.view.lab.forms import form_of, with_ground
 from botz.view.lab.guard import Guarded, address_of, client_of, discard_body, printable
 from botz.view.lab.lab import GZIP_LEVEL, InitialRun, Lab, Picture
 from botz.view.lab.sentences import LabError, Sentence, told
@@ -63,6 +64,7 @@ def application(lab: Lab, client_folder: Path | None, initial: InitialRun | None
         Route("/api/health", health),
         Route("/api/scenarios", answering(scenarios)),
         Route("/api/form", answering(form)),
+        Route("/api/pictures/{name}", answering(picture)),
         Route("/api/recordings", answering(recordings)),
         Route("/api/recordings/{id}/info", answering(recording_info)),
         Route("/api/recordings/{id}/scene.glb", answering(recording_scene)),
@@ -171,7 +173,14 @@ async def form(request: Request) -> Response:
         loaded = await asyncio.to_thread(scenario_of, opened)
     else:
         loaded = await asyncio.to_thread(lab.catalogue.load, query.get("scenario", ""))
-    return plain_json(form_of(loaded))
+    return plain_json(form_of(await asyncio.to_thread(with_ground, loaded, query.get("terrain"))))
+
+
+async def picture(request: Request) -> Response:
+    path = picture_of(request.path_params["name"])
+    if path is None:
+        return JSONResponse(told(Sentence("none.scenario", name=request.path_params["name"][:100]), "error"), 404)
+    return FileResponse(path, media_type="image/webp", headers={"cache-control": "max-age=3600"})
 
 
 async def recordings(request: Request) -> Response:

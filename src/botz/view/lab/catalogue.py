@@ -15,11 +15,22 @@ from botz.scenario import library
 from botz.scenario.load import LoadedScenario, load
 from botz.scenario.names import closest
 from botz.scenario.reading import read
+from botz.view.lab.keywords import keywords
 from botz.view.lab.sentences import LabError, Sentence, told
 
+PICTURES = Path(library.__file__).parent / "library" / "pictures"
+"""Made by tools/make_thumbnails.py."""
 MOST_FILES = 2000
 DEEPEST = 8
 """Folders below the root that are looked into."""
+
+
+def picture_of(name: str) -> Path | None:
+    """The small picture of a library scenario; the name is looked up and never made part of a path."""
+    if name not in library.names("scenario"):
+        return None
+    path = PICTURES / f"{name}.webp"
+    return path if path.is_file() else None
 
 
 class Catalogue:
@@ -61,6 +72,10 @@ class Catalogue:
             entry = self._entry(name, path)
             if entry is not None:
                 entries.append(entry)
+        for one in entries:
+            one["keywords"] = keywords(one["name"], one["engine"], one["description"])
+            if picture_of(one["name"]) is not None:
+                one["picture"] = f"api/pictures/{one['name']}"
         return entries
 
     @staticmethod

@@ -5,6 +5,7 @@ The page may change what is in the form and nothing else: no files, no names of 
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import annotated_types
 from pydantic import BaseModel
 
+from botz.run import with_changes
 from botz.scenario.load import LoadedScenario
 from botz.scenario.names import closest
 from botz.scenario.terrain import GridTerrain
@@ -43,6 +45,9 @@ PARTS = {3: POSE_KEYS, 6: SPACE_POSE_KEYS}
 AXES = ("x", "y", "z")
 TURNS = ("roll", "pitch", "yaw")
 
+WITH_UNIT = re.compile(r"^[-+]?[0-9.]+(e[-+]?[0-9]+)? *[a-zA-Z°µ%][^ ]{0,19}$")
+"""A number with a unit of its own, such as `2 min`: the scenario knows which ones it takes."""
+
 Kind = Literal["number", "integer", "boolean", "choice", "text"]
 
 
@@ -60,6 +65,8 @@ class FormField:
     maximum: float | None = None
     choices: list[str | int | float] | None = None
     help: str = ""
+    above: float | None = None
+    """What the value must be greater than."""
     part: str = ""
     """How the label ends where that is no word of the schema: a component, as `x`, or a name of the scenario's."""
 
@@ -124,7 +131,8 @@ def _of_value(
         yield FormField(key, label, "", "boolean", value, help=help_, part=part)
     elif isinstance(value, int | float):
         kind: Kind = "integer" if about.whole else "number"
-        yield FormField(key, label, about.unit, kind, value, about.minimum, about.maximum, help=help_, part=part)
+        limits = about.minimum, about.maximum
+        yield FormField(key, label, about.unit, kind, value, *limits, help=help_, above=about.above, part=part)
     elif isinstance(value, list | tuple) and 0 < len(value) <= LONGEST_LIST and all(_is_number(one) for one in value):
         names = part_names(key, len(value))
         for index, one in enumerate(value):
@@ -167,6 +175,7 @@ class Facts:
     maximum: float | None = None
     whole: bool = False
     choices: list[str | int | float] | None = None
+    above: float | None = None
     parts: tuple[Facts, ...] = ()
     """Of a list's or tuple's entries."""
 
@@ -187,18 +196,20 @@ class Facts:
 
 
 def _noted(facts: Facts, notes: list[Any]) -> Facts:
-    unit, low, high = facts.unit, facts.minimum, facts.maximum
+    unit, low, high, above = facts.unit, facts.minimum, facts.maximum, facts.above
     for note in notes:
         match note:
             case Quantity(unit=str() as found):
                 unit = found
-            case annotated_types.Ge(ge=bound) | annotated_types.Gt(gt=bound):
+            case annotated_types.Ge(ge=bound):
                 low = float(bound)  # type: ignore[arg-type]
+            case annotated_types.Gt(gt=bound):
+                above = float(bound)  # type: ignore[arg-type]
             case annotated_types.Le(le=bound) | annotated_types.Lt(lt=bound):
                 high = float(bound) if bound < 2**53 else None  # type: ignore[operator,arg-type]
     if facts.parts:
         return facts
-    return Facts(unit, low, high, facts.whole, facts.choices)
+    return Facts(unit, low, high, facts.whole, facts.choices, above)
 
 
 def changes_of(loaded: LoadedScenario, filled: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,17 +224,22 @@ def changes_of(loaded: LoadedScenario, filled: Mapping[str, Any]) -> dict[str, A
             problems.append(Sentence("form.unknown", closest(key, fields), key=key[:100]))
         elif not _fits(field, value):
             problems.append(_misfit(field, str(value)[:60]))
+        elif _is_number(value) and field.above is not None and value <= field.above:
+            problems.append(Sentence("form.above", key=field.key, limit=field.above, value=value))
         elif value != field.value:
             changes[key] = value
     if problems:
         raise LabError(*problems)
     changes.pop(SPEED_KEY, None)  # that of the start message holds
-    if TERRAIN_KEY in changes:
-        # Another ground has other keys: those of the one before go, its extent stays.
-        for key in [one for one in changes if one.startswith("world.terrain.") and one != TERRAIN_KEY]:
-            del changes[key]
-        changes["world.terrain"] = _ground(loaded, str(changes.pop(TERRAIN_KEY)))
     return changes
+
+
+def with_ground(loaded: LoadedScenario, kind: Any) -> LoadedScenario:
+    """The scenario on ground of another type, whose keys its form then has; as it is for its own type or none."""
+    present: Any = getattr(getattr(loaded.spec, "world", None), "terrain", None)
+    if present is None or kind == present.type or kind not in TERRAINS:
+        return loaded
+    return with_changes(loaded, {"world.terrain": _ground(loaded, str(kind))})
 
 
 def _ground(loaded: LoadedScenario, kind: str) -> dict[str, Any]:
@@ -237,7 +253,7 @@ def _ground(loaded: LoadedScenario, kind: str) -> dict[str, Any]:
 def _fits(field: FormField, value: Any) -> bool:
     match field.kind:
         case "number":
-            return _is_number(value)
+            return _is_number(value) or (bool(field.unit) and isinstance(value, str) and bool(WITH_UNIT.match(value)))
         case "integer":
             return isinstance(value, int) and not isinstance(value, bool)
         case "boolean":

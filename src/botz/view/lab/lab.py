@@ -21,7 +21,7 @@ from botz.view.lab.children import Spawner
 from botz.view.lab.clients import MOST_CLIENTS, Client
 from botz.view.lab.driving import hands_of
 from botz.view.lab.exports import Exports
-from botz.view.lab.forms import SPEED_KEY, changes_of
+from botz.view.lab.forms import SPEED_KEY, TERRAIN_KEY, changes_of, with_ground
 from botz.view.lab.frames import Subscription
 from botz.view.lab.guard import Guard, printable
 from botz.view.lab.recordings import Recordings, scenario_of
@@ -158,6 +158,9 @@ class Lab:
         try:
             self._answer(client, message)
         except BotzError as error:
+            # Hands learn of a run's end a moment later: that is no mistake of theirs.
+            if isinstance(message, said.Drive | said.Release) and not self.runs.goes_on(message.run):
+                return
             client.tell({"t": "error", "about": message.t, **told(error)})
 
     def _answer(self, client: Client, message: said.AnyMessage) -> None:
@@ -267,6 +270,7 @@ class Lab:
         else:
             raise LabError(Sentence("run.nothing"))
         asked = filled.get(SPEED_KEY)
+        loaded = await asyncio.to_thread(with_ground, loaded, filled.get(TERRAIN_KEY))
         changes = changes_of(loaded, filled)
         if changes:
             loaded = await asyncio.to_thread(with_changes, loaded, changes)

@@ -221,7 +221,11 @@ class LabRun:
             raise LabError(Sentence("none.robot", closest(message.robot, self.hands), name=message.robot))
         command = hands.of(message.mode, message.axes, message.buttons or {})
         if self._driving is None:
-            self._driving = Driving(AttachedRun(attached.segment.run_id), taken=self._taken)
+            try:
+                own = AttachedRun(attached.segment.run_id)
+            except BotzError:  # it has just ended, which is told by itself
+                return
+            self._driving = Driving(own, taken=self._taken)
         driving = self._driving
         driving.note_taken()
         driving.attached.command(message.robot, command)
@@ -382,6 +386,9 @@ class Runs:
         if key not in self._runs:
             raise LabError(Sentence("none.run", name=key[:100]))
         return self._runs[key]
+
+    def goes_on(self, key: str) -> bool:
+        return key in self._runs and self._runs[key].going_on
 
     def check_room(self) -> None:
         if sum(not task.done() for task in self._tasks.values()) >= MOST_RUNS:

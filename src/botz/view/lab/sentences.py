@@ -40,6 +40,7 @@ ENGLISH = {
     # what a form, or a request, holds
     "form.unknown": "{key}: is not in this scenario's form",
     "form.number": "{key}: needs a number, not {value!r}",
+    "form.above": "{key}: must be greater than {limit:g}, not {value:g}",
     "form.integer": "{key}: needs an integer, not {value!r}",
     "form.boolean": "{key}: needs a boolean, not {value!r}",
     "form.choice": "{key}: needs a choice, not {value!r}",
