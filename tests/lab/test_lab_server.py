@@ -63,7 +63,7 @@ def test_a_form_holds_the_main_parameters_with_their_units_and_bounds(lab: Runni
     spec: Any = botz.load(SCENARIO).spec
     duration = fields["time.duration"]
     assert duration["value"] == spec.time.duration and duration["unit"] == "s" and duration["kind"] == "number"
-    assert duration["minimum"] == 0.0 and duration["help"]
+    assert duration["above"] == 0.0 and duration["help"]
     assert fields["seed"]["kind"] == "integer"
     pose = [fields[f"robots.{ROBOT}.pose.{k}"] for k in range(3)]
     assert [one["value"] for one in pose] == list(spec.robots[ROBOT].pose)
@@ -81,8 +81,7 @@ def test_a_form_that_is_sent_back_as_it_is_changes_nothing(lab: RunningLab, name
 
 
 def test_every_ground_of_the_form_can_be_chosen(lab: RunningLab):
-    from botz.run import with_changes
-    from botz.view.lab.forms import changes_of
+    from botz.view.lab.forms import changes_of, fields_of, with_ground
 
     loaded = lab.server.lab.catalogue.load("vivi-rough")
     (ground,) = [
@@ -90,9 +89,35 @@ def test_every_ground_of_the_form_can_be_chosen(lab: RunningLab):
     ]
     assert "half-pipe" in ground["choices"]
     for kind in ground["choices"]:
-        changed: Any = with_changes(loaded, changes_of(loaded, {ground["key"]: kind})).spec
+        on_it = with_ground(loaded, kind)
+        changed: Any = on_it.spec
         assert changed.world.terrain.type == kind
         assert list(changed.world.terrain.x) == [-6.0, 6.0]
+        assert changes_of(on_it, {ground["key"]: kind}) == {}
+        # The form of another ground has that ground's fields and no others.
+        shown = {one["key"] for one in lab.json(f"/api/form?scenario=vivi-rough&terrain={kind}")["fields"]}
+        assert shown == {one.key for one in fields_of(changed)}
+        assert ("world.terrain.iso_class" in shown) == (kind == "rough")
+        assert ("world.terrain.slope" in shown) == (kind == "plane")
+
+
+def test_a_form_takes_units_and_no_duration_of_zero(lab: RunningLab):
+    from botz.run import with_changes
+    from botz.view.lab.forms import changes_of
+    from botz.view.lab.sentences import LabError
+
+    loaded = lab.server.lab.catalogue.load("vivi-rough")
+    longer: Any = with_changes(loaded, changes_of(loaded, {"time.duration": "2 min"})).spec
+    assert longer.time.duration == 120.0
+    with pytest.raises(LabError, match=r"time\.duration: must be greater than 0"):
+        changes_of(loaded, {"time.duration": 0})
+
+
+@pytest.mark.parametrize("word", ["drone", "arm", "futebol"])
+def test_scenarios_have_keywords_and_pictures(lab: RunningLab, word: str):
+    entries = lab.json("/api/scenarios")
+    assert any(word in one["keywords"].split() for one in entries)
+    assert all(one.get("picture") for one in entries if one["name"] in botz.scenario.library.names("scenario"))
 
 
 @pytest.mark.parametrize(

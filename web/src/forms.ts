@@ -29,7 +29,7 @@ function parseNumber(field: FormField, words: string): Parsed {
   if (words === "" && field.value === null) return { ok: true, value: null };
   // With a unit of its own it goes to the server as it is, which knows the units.
   const own = /^([-+]?[\d.]+(?:e[-+]?\d+)?) *([a-zA-Z°µ%]\S{0,19})$/.exec(words.replace(",", ".").replace("−", "-"));
-  if (own && field.unit && Number.isFinite(Number(own[1]))) {
+  if (own && field.unit && Number.isFinite(Number(own[1])) && Number.isNaN(Number(own[0]))) {
     if ((field.above ?? null) !== null && Number(own[1]) <= field.above!)
       return { ok: false, problem: text("form.above", { limit: number(field.above!) }) };
     return { ok: true, value: `${own[1]} ${own[2]}` };

@@ -168,4 +168,15 @@ describe("state", () => {
     await Promise.resolve();
     expect(told).toBe(2);
   });
+
+  it("take values with a unit of their own, and nothing that must be greater", () => {
+    const duration = {
+      key: "time.duration", label: "duration", unit: "s", kind: "number", value: 10, minimum: null, maximum: null,
+      above: 0, choices: null, help: "",
+    } as FormField;
+    expect(parseField(duration, "2 min")).toEqual({ ok: true, value: "2 min" });
+    expect(parseField(duration, "2,5min")).toEqual({ ok: true, value: "2.5 min" });
+    for (const typed of ["0", "-1", "0 min"]) expect(parseField(duration, typed).ok).toBe(false);
+    expect(parseField({ ...duration, unit: "" }, "2 min").ok).toBe(false);
+  });
 });

@@ -40,7 +40,7 @@ describe("texts", () => {
   });
 
   it("uses every text somewhere", () => {
-    const computed = /^(link|status|engine|layer|camera|handMode|pad|axis|hold|hint|team|export)\./;
+    const computed = /^(link|step|status|engine|layer|camera|handMode|pad|axis|hold|hint|team|export)\./;
     const unused = Object.keys(en).filter((key) => !sources.includes(`"${key}"`) && !computed.test(key));
     expect(unused).toEqual([]);
   });
