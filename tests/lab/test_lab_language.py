@@ -141,8 +141,9 @@ def form_words() -> Iterator[tuple[str, str]]:
             for choice in field.choices or ():
                 if isinstance(choice, str) and len(choice) > 1:  # classes of roughness are letters
                     yield choice, where
-            if field.help:
-                yield field.help, where
+            for words in (field.help, field.group):
+                if words:
+                    yield words, where
             parts = field.key.split(".")
             if len(parts) > 2:
                 yield parts[0], where

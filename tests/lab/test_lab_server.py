@@ -113,11 +113,75 @@ def test_a_form_takes_units_and_no_duration_of_zero(lab: RunningLab):
         changes_of(loaded, {"time.duration": 0})
 
 
+PROPERTIES = {
+    # scenario: fields with their units, and what one of them sets
+    "vivi-rough": ({"chassis.mass": "kg", "wheels.*.suspension.stiffness": "N/m", "motors.*.gear_ratio": ""}, 4),
+    "skid-circle": ({"wheels.*.tyre.static": "", "wheels.*.suspension.damping": "N*s/m", "motors.*.voltage": "V"}, 2),
+    "soccer": ({"mass": "kg", "grip": "", "wheels.*.motor.stall_torque": "Nm"}, 2),
+    "puma-wave": ({"payload.mass": "kg", "joints.elbow.friction.coulomb": "", "joints.*.actuator.lag": "s"}, 6),
+    "quadrotor-square": ({"links.body.mass": "kg", "joints.*.damping": "", "actuators.*.frequency": "rad/s"}, 4),
+    "skid-steer-slip": ({"wheels.*.slip.mean": ""}, 4),
+}
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_forms_offer_masses_frictions_springs_and_motors(lab: RunningLab, name: str):
+    from botz.run import with_changes
+    from botz.view.lab.forms import changes_of
+
+    wanted, count = PROPERTIES[name]
+    fields = {one["key"]: one for one in lab.json(f"/api/form?scenario={name}")["fields"]}
+    loaded = lab.server.lab.catalogue.load(name)
+    robot = list(loaded.data["robots"])[-1]
+    for key, unit in wanted.items():
+        field = fields[f"robots.{robot}.{key}"]
+        assert field["group"] == "properties" and field["help"]
+        assert field["unit"] == unit
+    # One value for all wheels, motors or joints that are alike; checked by the same schema as the file.
+    changes = changes_of(loaded, {field["key"]: field["value"] + 0.01})
+    assert len(changes) == count == len(field["keys"])
+    changed: Any = with_changes(loaded, changes).data["robots"][robot]
+    kind, _, *rest = field["key"].split(".")[2:]
+    for one in changed[kind].values():
+        for part in rest:
+            one = one[part]
+        assert one == field["value"] + 0.01
+
+
+def test_properties_take_units_and_are_checked_as_in_a_file(lab: RunningLab, page: Page):
+    set_ = {
+        "time.duration": 0.01,
+        "robots.vivi.chassis.mass": "50000 g",
+        "robots.vivi.wheels.*.suspension.travel": 0.05,
+    }
+    run = page.start("vivi-rough", set=set_, factor=0.0)
+    assert run["set"] == set_
+    ended = page.run(run["id"], lambda one: one["status"] == "finished", "its end")
+    recording = botz.read(lab.server.lab.recordings.folder / ended["recording"])
+    (robot,) = recording.scenario["robots"].values()
+    assert robot["chassis"]["mass"] == 50.0
+    assert [one["suspension"]["travel"] for one in robot["wheels"].values()] == [0.05] * 4
+    for key, value, problem in (
+        ("chassis.mass", 0, "must be greater than 0"),
+        ("chassis.mass", "-1 kg", "greater than 0"),
+        ("chassis.mass", "3 m", "kg"),
+        ("motors.*.efficiency", 1.5, "at most 1"),
+        ("wheels.front_left.suspension.travel", 0.1, "not in this scenario's form"),
+    ):
+        page.say(t="start", scenario="vivi-rough", set={f"robots.vivi.{key}": value})
+        assert problem in page.error()
+
+
 @pytest.mark.parametrize("word", ["drone", "arm", "futebol"])
 def test_scenarios_have_keywords_and_pictures(lab: RunningLab, word: str):
     entries = lab.json("/api/scenarios")
     assert any(word in one["keywords"].split() for one in entries)
-    assert all(one.get("picture") for one in entries if one["name"] in botz.scenario.library.names("scenario"))
+    of_library = [one for one in entries if one["name"] in botz.scenario.library.names("scenario")]
+    assert of_library and all(one.get("picture") for one in of_library)
+    answer = lab.get(f"/{of_library[0]['picture']}")
+    assert answer.headers["content-type"] == "image/webp" and answer.content.startswith(b"RIFF")
+    for other in ("nothing", "..%2Fsoccer", "soccer.webp"):
+        assert lab.get(f"/api/pictures/{other}").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -448,3 +512,35 @@ def test_a_lab_that_ends_keeps_what_its_runs_have_recorded(tmp_path: Path):
     (folder,) = (tmp_path / "runs").iterdir()
     rec = botz.read(folder)
     assert rec.complete and rec.summary["status"] == "interrupted" and rec.duration > 0.2
+
+
+# --- the first minutes -----------------------------------------------------------------------------------------
+
+
+def test_a_run_that_waits_begins_with_the_first_page_that_watches(tmp_path: Path):
+    from botz.view.lab.lab import InitialRun
+
+    loaded = botz.load(SCENARIO, overrides=["time.duration=86400"])
+    with lab_at(tmp_path, initial=InitialRun(loaded, label=SCENARIO, waits=True)) as lab:
+        page = lab.page()
+        page.wait_for(lambda m: m["t"] == "runs" and [one["status"] for one in m["runs"]] == ["paused"], "the run")
+        time.sleep(0.2)
+        (run,) = [one.described() for one in lab.server.lab.runs]
+        assert (run["status"], run["time"]) == ("paused", 0.0)
+        assert run["duration"] is None  # it lasts until it is stopped
+        page.say(t="watch", run=run["id"], channels=[POSE], rate=60)
+        page.run(run["id"], lambda one: one["status"] == "running", "the run")
+        assert page.frame(lambda frame: frame["s"] > 100)
+
+
+def test_hands_that_learn_late_of_a_runs_end_are_told_no_error(lab: RunningLab):
+    page = lab.page()
+    key = page.start(set={"time.duration": 1000.0}, factor=1.0)["id"]
+    page.stop(key)
+    for _ in range(3):
+        axes = {"forward": 0.5, "turn": 0.0}
+        page.say(t="drive", run=key, robot=ROBOT, mode="drive", axes=axes, buttons={}, seq=1)
+        page.say(t="release", run=key)
+    page.say(t="stop", run="nowhere")  # what is asked for with a mistake is still answered
+    first = page.wait_for(lambda message: message["t"] == "error")
+    assert first["about"] == "stop"

@@ -58,12 +58,14 @@ export function overrides(fields: readonly FormField[], values: ReadonlyMap<stri
   return changed;
 }
 
-/** Fields under the heads of their keys: robots.vivi.pose.x and .y belong to "robots.vivi.pose". */
+/** Fields under the heads of their keys: robots.vivi.pose.0 and .1 belong to "robots.vivi", its mass to
+ * "robots.vivi.properties". */
 export function grouped(fields: readonly FormField[]): Map<string, FormField[]> {
   const groups = new Map<string, FormField[]>();
   for (const field of fields) {
     const parts = field.key.split(".");
-    const head = parts.length > 2 ? parts.slice(0, 2).join(".") : "";
+    const own = parts.slice(0, 2).join(".") + (field.group ? `.${field.group}` : "");
+    const head = parts.length > 2 ? own : "";
     groups.set(head, [...(groups.get(head) ?? []), field]);
   }
   return groups;
@@ -79,9 +81,9 @@ export function labelOf({ label, part = "" }: FormField): string {
 
 /** "robots.vivi" as one reads it; what the scenario calls its robots and controllers stays. */
 export function groupTitle(head: string): string {
-  const [kind, name] = head.split(".") as [string, string];
+  const [kind, name, group] = head.split(".") as [string, string, string | undefined];
   const inside = kind === "robots" || kind === "controllers" ? name : formText(name);
-  return `${formText(kind)} › ${inside}`;
+  return [formText(kind), inside, ...(group ? [formText(group)] : [])].join(" › ");
 }
 
 /** Text of a number in a field: short, but exact, with the decimal sign of the language. */
@@ -99,10 +101,42 @@ export function prettyUnit(unit: string): string {
     .replace(/\^(-?\d)/g, (_, power: string) =>
       power.replace("-", "⁻").replace(/\d/, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]!),
     )
-    .replaceAll("*", "·");
+    .replaceAll("*", "·")
+    .replace(/^Nm\b/, "N·m");
 }
 
 export const TERRAIN_KEY = "world.terrain.type";
+
+/** What was typed into the forms of one scenario, which stays while its ground changes and when that changes back. */
+export class Typed {
+  /** Groups that were opened or closed, by their heads. */
+  readonly groups = new Map<string, boolean>();
+  private readonly words = new Map<string, string>();
+
+  /** Fields of the ground have one memory per type of ground. */
+  constructor(private ground = "") {}
+
+  on(ground: string): void {
+    this.ground = ground;
+  }
+
+  get(key: string): string | undefined {
+    return this.words.get(this.place(key));
+  }
+
+  set(key: string, words: string): void {
+    if (key !== TERRAIN_KEY) this.words.set(this.place(key), words);
+  }
+
+  private place(key: string): string {
+    return key.startsWith("world.terrain.") ? `${this.ground}:${key}` : key;
+  }
+}
+
+/** The id of a field's control. */
+export function fieldId(key: string): string {
+  return `field-${key.replace(/[^\w-]/g, "-")}`;
+}
 
 export class SettingsForm {
   readonly element: HTMLElement;
@@ -113,7 +147,9 @@ export class SettingsForm {
     private readonly form: ScenarioForm,
     private readonly changed: () => void,
     private readonly terrain: (kind: string) => void = () => {},
+    private readonly typed = new Typed(),
   ) {
+    typed.on(String(form.fields.find((field) => field.key === TERRAIN_KEY)?.value ?? ""));
     const groups = grouped(form.fields);
     this.element = h("div", { class: "form" });
     let first = true;
@@ -121,16 +157,16 @@ export class SettingsForm {
       const rows = fields.map((field) => this.row(field, head));
       if (head === "") this.element.append(...rows);
       else {
-        const open = first && groups.size <= 3;
+        const open = typed.groups.get(head) ?? (first && groups.size <= 3);
         const count = h("span", { class: "count" }, String(fields.length));
-        this.element.append(
-          h(
-            "details",
-            { class: "group", open },
-            h("summary", {}, h("span", {}, groupTitle(head)), count),
-            ...rows,
-          ),
+        const group = h(
+          "details",
+          { class: "group", open },
+          h("summary", {}, h("span", {}, groupTitle(head)), count),
+          ...rows,
         );
+        group.addEventListener("toggle", () => typed.groups.set(head, group.open));
+        this.element.append(group);
         first = false;
       }
     }
@@ -145,7 +181,7 @@ export class SettingsForm {
   }
 
   private row(field: FormField, head: string): HTMLElement {
-    const id = `field-${field.key.replace(/[^\w-]/g, "-")}`;
+    const id = fieldId(field.key);
     const tail = head && field.label === field.key ? field.key.slice(head.length + 1) : labelOf(field);
     const label = h("label", { for: id, title: formText(field.help) || field.key }, tail);
     const problem = h("p", { class: "field-problem", id: `${id}-problem`, role: "alert", hidden: true });
@@ -162,14 +198,15 @@ export class SettingsForm {
         this.wrong.add(field.key);
         problem.textContent = parsed.problem;
       }
-      this.changed();
-      if (field.key === TERRAIN_KEY && parsed.ok) this.terrain(String(parsed.value));
     };
     const listen = field.kind === "boolean" || field.kind === "choice" ? "change" : "input";
     control.addEventListener(listen, () => {
-      take(
-        control instanceof HTMLInputElement && control.type === "checkbox" ? String(control.checked) : control.value,
-      );
+      const words =
+        control instanceof HTMLInputElement && control.type === "checkbox" ? String(control.checked) : control.value;
+      take(words);
+      this.typed.set(field.key, words);
+      this.changed();
+      if (field.key === TERRAIN_KEY) this.terrain(words);
     });
     control.setAttribute("aria-describedby", problem.id);
     const unit = h("span", { class: "unit" }, prettyUnit(field.unit));
@@ -180,6 +217,12 @@ export class SettingsForm {
       h("span", { class: "entry" }, control, unit),
       problem,
     );
+    const before = this.typed.get(field.key);
+    if (before !== undefined) {
+      if (control instanceof HTMLInputElement && control.type === "checkbox") control.checked = before === "true";
+      else control.value = before;
+      take(before);
+    }
     return row;
   }
 

@@ -1,7 +1,7 @@
 // The left panel: what is running, what can be started, and what was recorded.
 import type { Lab } from "./app";
 import { button, clear, h, icon, iconButton, note } from "./dom";
-import { SettingsForm, TERRAIN_KEY } from "./forms";
+import { fieldId, SettingsForm, TERRAIN_KEY, Typed } from "./forms";
 import { clock, said, text, textOr } from "./i18n";
 import type { ScenarioInfo } from "./protocol";
 import { isOver } from "./state";
@@ -55,6 +55,7 @@ export class Library {
   private form: SettingsForm | null = null;
   /** The type of ground that was chosen, if another than the scenario's. */
   private ground: string | undefined;
+  private typed = new Typed();
 
   constructor(
     private readonly lab: Lab,
@@ -88,25 +89,28 @@ export class Library {
     lab.store.on(["scenarios", "recordings", "language", "chosen", "recording"], () => this.draw());
     lab.store.on(["runs", "run", "language"], () => this.drawRuns());
     lab.store.on(["language"], () => {
-      if (!this.setup.hidden && lab.store.now.chosen) void this.choose(lab.store.now.chosen);
+      if (!this.setup.hidden && lab.store.now.chosen) void this.choose(lab.store.now.chosen, this.ground, this.typed);
     });
     this.turnTo("scenarios");
   }
 
   /** Shows a scenario's settings before it starts. */
-  async choose(name: string, terrain?: string): Promise<void> {
+  async choose(name: string, terrain?: string, typed = new Typed()): Promise<void> {
     this.lab.store.set({ chosen: name });
     this.ground = terrain;
+    this.typed = typed;
     try {
       const form = await this.lab.form(name, terrain);
-      if (this.lab.store.now.chosen !== name) return;
+      if (this.lab.store.now.chosen !== name || this.ground !== terrain) return;
       const start = button("library.start", () => this.start(name), "primary wide", "play");
       // Another ground has other fields.
       this.form = new SettingsForm(
         form,
         () => (start.disabled = !this.form?.valid),
-        (kind) => void this.choose(name, kind),
+        (kind) => void this.chooseGround(name, kind, typed),
+        typed,
       );
+      start.disabled = !this.form.valid;
       this.setup.replaceChildren(
         h(
           "div",
@@ -128,6 +132,11 @@ export class Library {
     } catch (error) {
       this.lab.fail(error);
     }
+  }
+
+  private async chooseGround(name: string, kind: string, typed: Typed): Promise<void> {
+    await this.choose(name, kind, typed);
+    this.setup.querySelector<HTMLElement>(`#${fieldId(TERRAIN_KEY)}`)?.focus();
   }
 
   private start(name: string): void {

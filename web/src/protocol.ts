@@ -226,6 +226,8 @@ export interface FormField {
   help: string;
   /** How the label ends where that is no word of the schema: a component, or a name of the scenario's. */
   part?: string;
+  /** What it belongs to inside its robot. */
+  group?: string;
 }
 
 export interface ScenarioForm extends ScenarioInfo {

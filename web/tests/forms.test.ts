@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { grouped, groupTitle, labelOf, overrides, parseField, shown, type Value } from "../src/forms";
+import { grouped, groupTitle, labelOf, overrides, parseField, shown, Typed, type Value } from "../src/forms";
 import { setLanguage } from "../src/i18n";
 import { groupScenarios, when } from "../src/library";
 import { groupChannels } from "../src/numbers";
@@ -32,6 +32,7 @@ describe("fields", () => {
     expect([field({}), pose, command].map(labelOf)).toEqual(["duração", "pose: direção", "comando left/speed"]);
     expect(groupTitle("robots.duration")).toBe("robôs › duration");
     expect(groupTitle("world.terrain")).toBe("mundo › terreno");
+    expect(groupTitle("robots.vivi.properties")).toBe("robôs › vivi › propriedades");
   });
 
   it("take numbers with point or comma, inside their limits", () => {
@@ -82,6 +83,37 @@ describe("fields", () => {
     setLanguage("pt-BR");
     expect(shown(-0.675)).toBe("-0,675");
     expect(parseField(field({}), shown(-0.675))).toEqual({ ok: true, value: -0.675 });
+  });
+
+  it("of a robot's properties are a group of their own", () => {
+    const pose = field({ key: "robots.vivi.pose.0" });
+    const mass = field({ key: "robots.vivi.wheels.*.tyre.static", group: "properties" });
+    expect([...grouped([field({}), pose, mass]).keys()]).toEqual(["", "robots.vivi", "robots.vivi.properties"]);
+  });
+
+  it("remember what was typed, those of the ground per type of ground", () => {
+    const typed = new Typed();
+    typed.on("ramp");
+    typed.set("world.terrain.height", "0.5");
+    typed.set("robots.vivi.chassis.mass", "50 kg");
+    typed.set("world.terrain.type", "step");
+    typed.on("step");
+    expect(typed.get("world.terrain.height")).toBeUndefined();
+    expect(typed.get("world.terrain.type")).toBeUndefined();
+    expect(typed.get("robots.vivi.chassis.mass")).toBe("50 kg");
+    typed.on("ramp");
+    expect(typed.get("world.terrain.height")).toBe("0.5");
+  });
+
+  it("take values with a unit of their own, and nothing that must be greater", () => {
+    const duration = {
+      key: "time.duration", label: "duration", unit: "s", kind: "number", value: 10, minimum: null, maximum: null,
+      above: 0, choices: null, help: "",
+    } as FormField;
+    expect(parseField(duration, "2 min")).toEqual({ ok: true, value: "2 min" });
+    expect(parseField(duration, "2,5min")).toEqual({ ok: true, value: "2.5 min" });
+    for (const typed of ["0", "-1", "0 min"]) expect(parseField(duration, typed).ok).toBe(false);
+    expect(parseField({ ...duration, unit: "" }, "2 min").ok).toBe(false);
   });
 });
 
@@ -167,16 +199,5 @@ describe("state", () => {
     store.set({ time: 3 });
     await Promise.resolve();
     expect(told).toBe(2);
-  });
-
-  it("take values with a unit of their own, and nothing that must be greater", () => {
-    const duration = {
-      key: "time.duration", label: "duration", unit: "s", kind: "number", value: 10, minimum: null, maximum: null,
-      above: 0, choices: null, help: "",
-    } as FormField;
-    expect(parseField(duration, "2 min")).toEqual({ ok: true, value: "2 min" });
-    expect(parseField(duration, "2,5min")).toEqual({ ok: true, value: "2.5 min" });
-    for (const typed of ["0", "-1", "0 min"]) expect(parseField(duration, typed).ok).toBe(false);
-    expect(parseField({ ...duration, unit: "" }, "2 min").ok).toBe(false);
   });
 });

@@ -93,7 +93,7 @@ BAD = [
     ("{type: flat, x: [0, 1000], resolution: 0.1}", ".resolution: 0.1 m makes 10001 points along 1000 m, at most 4096; 0.245 m would fit"),
     ("{type: flat, y: [0, 1], resolution: 2}", ".resolution: 2 m is longer than the extent along y, 1 m"),
     ("{type: flat, resolution: 0}", ".resolution: must be at least 1e-06 m, not 0"),
-    ("{type: flat, outside: stop}", ".outside: unknown 'stop'; choose from: edge, end"),
+    ("{type: flat, outside: stop}", ".outside: unknown 'stop'; choose from: edge, end, mirror"),
     ("{type: flat, slope: 0.1}", ".slope: unknown key; choose from: height, outside, resolution, roughness, texture, type, x, y"),
     ("{type: flat, roughness: {}}", ".roughness: give either 'iso_class' (A … H) or 'phi' [m³]"),
     ("{type: flat, roughness: {iso_class: C, phi: 1}}", ".roughness: give either 'iso_class' (A … H) or 'phi' [m³]"),

@@ -9,7 +9,7 @@ import re
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import annotated_types
 from pydantic import BaseModel
@@ -21,7 +21,7 @@ from botz.scenario.terrain import GridTerrain
 from botz.scenario.units import POSE_KEYS, SPACE_POSE_KEYS, Quantity
 from botz.view.lab.sentences import LabError, Sentence
 
-MOST_FIELDS = 160
+MOST_FIELDS = 300
 MOST_ROBOTS = 8
 """Robots, and controllers, of a scenario that are in the form; a crowd is not set by hand."""
 LONGEST_LIST = 8
@@ -29,6 +29,51 @@ ROBOT_KEYS = ("pose", "position", "attitude", "velocity", "angular_velocity", "s
 LEFT_OUT = {"type", "robot", "rate", "file", "memory", "seed", "texture", "x", "y", "resolution", "outside", "contact"}
 LEFT_OUT |= {"earth", "parameters"}
 """Keys inside controllers and worlds that are no main parameters."""
+PROPERTY_KEYS = (
+    "mass",
+    "chassis.mass",
+    "links.*.mass",
+    "joints.*.mass",
+    "payload.mass",
+    "grip",
+    "linear_friction",
+    "turning_friction",
+    "chassis.corners.friction",
+    "wheels.*.tyre.static",
+    "wheels.*.tyre.dynamic",
+    "wheels.*.tyre.friction_scale",
+    "wheels.*.slip.mean",
+    "wheels.*.slip.noise",
+    "joints.*.friction.coulomb",
+    "joints.*.friction.viscous",
+    "joints.*.friction",
+    "joints.*.damping",
+    "tool.friction",
+    "wheels.*.suspension.stiffness",
+    "wheels.*.suspension.damping",
+    "wheels.*.suspension.travel",
+    "motors.*.voltage",
+    "motors.*.torque_constant",
+    "motors.*.speed_constant",
+    "motors.*.resistance",
+    "motors.*.gear_ratio",
+    "motors.*.efficiency",
+    "motors.*.current_limit",
+    "wheels.*.motor.voltage",
+    "wheels.*.motor.no_load_speed",
+    "wheels.*.motor.stall_torque",
+    "wheels.*.motor.friction",
+    "joints.*.actuator.torque",
+    "joints.*.actuator.lag",
+    "actuators.*.frequency",
+    "actuators.*.effort",
+    "actuators.*.lag",
+    "elements.*.coefficient",
+    "gripper.force",
+    "battery.voltage",
+    "battery.resistance",
+)
+"""Masses, frictions, springs and motors of robots of all families; `*` is any name."""
 SPEED_KEY = "time.realtime"
 TERRAIN_KEY = "world.terrain.type"
 TERRAINS: dict[str, dict[str, Any]] = {
@@ -69,6 +114,10 @@ class FormField:
     """What the value must be greater than."""
     part: str = ""
     """How the label ends where that is no word of the schema: a component, as `x`, or a name of the scenario's."""
+    group: str = ""
+    """What the field belongs to inside its robot."""
+    keys: tuple[str, ...] = ()
+    """What it sets where that is more than one value: all wheels are alike until the scenario says otherwise."""
 
 
 def form_of(loaded: LoadedScenario) -> dict[str, Any]:
@@ -98,6 +147,8 @@ def _fields(spec: Any) -> Iterator[FormField]:
         yield FormField(TERRAIN_KEY, "terrain", "", "choice", terrain.type, choices=choices, help="The ground.")
     for name, robot in list(spec.robots.items())[:MOST_ROBOTS]:
         yield from _of_model(robot, f"robots.{name}", only=ROBOT_KEYS, depth=1)
+        for key in PROPERTY_KEYS:
+            yield from _property(robot, f"robots.{name}", key)
     for name, controller in list(spec.controllers.items())[:MOST_ROBOTS]:
         yield from _of_model(controller, f"controllers.{name}", depth=1)
     if world is not None:
@@ -144,6 +195,55 @@ def _of_value(
         for name, one in value.items():
             if "." not in name and not isinstance(one, BaseModel):
                 yield from _of_value(one, None, f"{key}.{name}", text, 0, name.replace("_", " "))
+
+
+def _property(robot: BaseModel, path: str, key: str) -> Iterator[FormField]:
+    """One field where all of `*` have the same value, else one for each."""
+    leaves = [one for one in _leaves(robot, key.split(".")) if _is_number(one.value)]
+    keys = tuple(f"{path}.{key.replace('*', one.name)}" for one in leaves)
+    label = key.replace("*.", "").replace(".", " ").replace("_", " ")
+    alike = len(leaves) > 1 and len({one.value for one in leaves}) == 1
+    for own, one in list(zip(keys, leaves, strict=True))[: 1 if alike else LONGEST_LIST]:
+        part = "" if len(leaves) == 1 or alike else one.name.replace("_", " ")
+        yield FormField(
+            f"{path}.{key}" if alike else own,
+            f"{label} {part}".strip(),
+            one.about.unit,
+            "integer" if one.about.whole else "number",
+            one.value,
+            one.about.minimum,
+            one.about.maximum,
+            help=one.help,
+            above=one.about.above,
+            part=part,
+            group="properties",
+            keys=keys if alike else (),
+        )
+
+
+class Leaf(NamedTuple):
+    name: str
+    """What `*` of its path stands for."""
+    value: Any
+    about: Facts
+    help: str
+
+
+def _leaves(model: Any, path: list[str], name: str = "") -> Iterator[Leaf]:
+    """The values at a path; none where the robot has no such key."""
+    first, *rest = path
+    if first == "*":
+        entries = model if isinstance(model, dict) else dict(model) if isinstance(model, BaseModel) else {}
+        for entry, value in entries.items():
+            if "." not in entry:
+                yield from _leaves(value, rest, entry)
+    elif isinstance(model, BaseModel) and first in type(model).model_fields:
+        info, value = type(model).model_fields[first], getattr(model, first)
+        if rest:
+            yield from _leaves(value, rest, name)
+        else:
+            annotation = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
+            yield Leaf(name, value, Facts.of(annotation), " ".join((info.description or "").split()))
 
 
 def label_of(key: str) -> str:
@@ -227,7 +327,7 @@ def changes_of(loaded: LoadedScenario, filled: Mapping[str, Any]) -> dict[str, A
         elif _is_number(value) and field.above is not None and value <= field.above:
             problems.append(Sentence("form.above", key=field.key, limit=field.above, value=value))
         elif value != field.value:
-            changes[key] = value
+            changes.update(dict.fromkeys(field.keys or (key,), value))
     if problems:
         raise LabError(*problems)
     changes.pop(SPEED_KEY, None)  # that of the start message holds

@@ -159,7 +159,7 @@ class Lab:
             self._answer(client, message)
         except BotzError as error:
             # Hands learn of a run's end a moment later: that is no mistake of theirs.
-            if isinstance(message, said.Drive | said.Release) and not self.runs.goes_on(message.run):
+            if isinstance(message, said.Drive | said.Release) and self.runs.is_over(message.run):
                 return
             client.tell({"t": "error", "about": message.t, **told(error)})
 

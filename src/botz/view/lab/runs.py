@@ -387,8 +387,8 @@ class Runs:
             raise LabError(Sentence("none.run", name=key[:100]))
         return self._runs[key]
 
-    def goes_on(self, key: str) -> bool:
-        return key in self._runs and self._runs[key].going_on
+    def is_over(self, key: str) -> bool:
+        return key in self._runs and not self._runs[key].going_on
 
     def check_room(self) -> None:
         if sum(not task.done() for task in self._tasks.values()) >= MOST_RUNS:
