@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -147,7 +147,18 @@ class ImuView:
     linear_acceleration: str
 
 
-RosView = PoseView | JointView | ImuView
+@dataclass(frozen=True)
+class SensorView:
+    """A sensor of one quantity: becomes sensor_msgs/NavSatFix (latitude, longitude [deg], height [m]), MagneticField
+    [T] or FluidPressure [Pa]."""
+
+    robot: str
+    topic: str
+    kind: Literal["NavSatFix", "MagneticField", "FluidPressure"]
+    channel: str
+
+
+RosView = PoseView | JointView | ImuView | SensorView
 
 
 @dataclass

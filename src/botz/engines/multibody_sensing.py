@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from botz.engines.base import Channel, ImuView
+from botz.engines.base import Channel, ImuView, SensorView
 from botz.frames import compiled, record
 from botz.physics.earth import place_on_earth, standard_pressure
 from botz.scenario.multibody_world import Earth
@@ -119,11 +119,19 @@ def channels_of(name: str, sensor: AnySensor) -> list[Channel]:
             ]
 
 
-def views_of(robot: str, name: str, sensor: AnySensor) -> list[ImuView]:
-    if not isinstance(sensor, Imu):
-        return []
+def views_of(robot: str, name: str, sensor: AnySensor) -> list[ImuView | SensorView]:
     part = f"{robot}/{name}"
-    return [ImuView(robot, name, None, f"{part}/angular_velocity", f"{part}/linear_acceleration")]
+    match sensor:
+        case Imu():
+            return [ImuView(robot, name, None, f"{part}/angular_velocity", f"{part}/linear_acceleration")]
+        case Gps():
+            return [SensorView(robot, name, "NavSatFix", f"{part}/position")]
+        case Magnetometer():
+            return [SensorView(robot, name, "MagneticField", f"{part}/field")]
+        case Barometer():
+            return [SensorView(robot, name, "FluidPressure", f"{part}/pressure")]
+        case _:
+            return []
 
 
 @compiled

@@ -216,15 +216,27 @@ class McapFile:
         with contextlib.suppress(OSError):
             self._file.close()
 
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """First and last time of all closed chunks [ns]."""
+        first = min((chunk.message_start_time for chunk in self._chunks), default=0)
+        return first, max((chunk.message_end_time for chunk in self._chunks), default=0)
+
+    def topics(self) -> list[tuple[str, str, int]]:
+        """Topic, name of its schema, and messages in closed chunks."""
+        names = {schema.id: schema.name for schema in self._schemas.values()}
+        return [(one.topic, names[one.schema_id], self._counts.get(one.id, 0)) for one in self._channels]
+
     def _summary_groups(self) -> list[tuple[int, list[McapRecord]]]:
+        first, last = self.span_ns
         statistics = Statistics(
             attachment_count=0,
             channel_count=len(self._channels),
             channel_message_counts=self._counts,
             chunk_count=len(self._chunks),
             message_count=sum(self._counts.values()),
-            message_end_time=max((chunk.message_end_time for chunk in self._chunks), default=0),
-            message_start_time=min((chunk.message_start_time for chunk in self._chunks), default=0),
+            message_end_time=last,
+            message_start_time=first,
             metadata_count=len(self._metadata),
             schema_count=len(self._schemas),
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from botz.engines.base import ChannelTable, ImuView, JointView, PoseView, RosView
+from botz.engines.base import ChannelTable, ImuView, JointView, PoseView, RosView, SensorView
 from botz.record.cdr import Fill, Layout
 
 WORLD = "world"
@@ -37,6 +37,8 @@ def standard_topics(views: Sequence[RosView], channels: ChannelTable, robots: se
                 topics.append(_joint_state(view, channels))
             case ImuView():
                 topics.append(_imu(view, channels))
+            case SensorView():
+                topics.append(_sensor(view, channels))
     poses = [view for view in usable if isinstance(view, PoseView)]
     if poses:
         topics.append(_transforms(poses, channels))
@@ -51,6 +53,8 @@ def _has_all(view: RosView, channels: ChannelTable) -> bool:
             needed = [*view.position, *view.velocity, *view.effort]
         case ImuView():
             needed = [view.orientation, view.angular_velocity, view.linear_acceleration]
+        case SensorView():
+            needed = [view.channel]
     return all(name in channels.slices for name in needed if name)
 
 
@@ -158,3 +162,21 @@ def _imu(view: ImuView, channels: ChannelTable) -> StandardTopic:
         records["linear"] = rows[:, linear]
 
     return StandardTopic(f"/{view.robot}/{view.topic}", "sensor_msgs/Imu", layout, fill)
+
+
+def _sensor(view: SensorView, channels: ChannelTable) -> StandardTopic:
+    layout = Layout().header(view.robot)
+    size = 1 if view.kind == "FluidPressure" else 3
+    if view.kind == "NavSatFix":
+        layout.constant("b", 0).constant("H", 1)  # a fix, by GPS
+    layout.field("reading", "<f8", size)
+    # Zeros say that the variance or covariance is unknown.
+    layout.constant("d", *(0.0,) * (1 if size == 1 else 9))
+    if view.kind == "NavSatFix":
+        layout.constant("B", 0)
+    columns = _columns(channels, view.channel, size)
+
+    def fill(records: np.ndarray, rows: np.ndarray) -> None:
+        records["reading"] = rows[:, columns]
+
+    return StandardTopic(f"/{view.robot}/{view.topic}", f"sensor_msgs/{view.kind}", layout, fill)

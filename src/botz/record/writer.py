@@ -13,6 +13,7 @@ import numpy as np
 
 from botz.engines.base import Channel, ChannelTable, RosView
 from botz.errors import RecordingError
+from botz.record.bag_metadata import BagTopic, bag_metadata
 from botz.record.cdr import (
     ENCAPSULATION,
     LENGTH_BEFORE_PAYLOAD,
@@ -241,6 +242,11 @@ class RecordingWriter:
         if self._sync_seconds is not None and self._flushed - self._synced >= self._sync_seconds:
             self._synced = self._flushed
             self._file.sync()
+
+    def bag_metadata(self) -> str:
+        """The text of rosbag2's metadata.yaml, of everything flushed."""
+        topics = [BagTopic(*topic) for topic in self._file.topics()]
+        return bag_metadata(self.path.name, topics, *self._file.span_ns)
 
     def close(self, summary: Mapping[str, str]) -> None:
         """Write the summary and the end of the file. After a write error it only closes the file."""

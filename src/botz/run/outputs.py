@@ -27,6 +27,8 @@ from botz.sim.snapshots import decode
 
 RECORDING = "recording.mcap"
 LINKS = "links.json"
+BAG_METADATA = "metadata.yaml"
+"""Makes the folder a bag of rosbag2."""
 TOLD_OF_LINKS = ("received", "ignored", "clients")
 """Counters of the links that are in a run's summary; all of them are in its links.json."""
 SYNC_SECONDS = 1.0
@@ -232,9 +234,12 @@ def conclude(
         if outcome.error is not None:
             writer.write_log(step, "error", str(outcome.error))
         writer.close(outcome.summary)
+        (outcome.folder / BAG_METADATA).write_text(writer.bag_metadata(), encoding="utf-8")
     except BotzError as error:
         outcome.error = outcome.error or error
         outcome.status = "failed"
+    except OSError as error:
+        logger.warning("botz: cannot write %s: %s", outcome.folder / BAG_METADATA, error.strerror)
     if isinstance(outcome.error, DivergedError):
         # After the recording is closed: what cannot be written here must not cost that.
         try:

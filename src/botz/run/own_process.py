@@ -15,6 +15,7 @@ from botz.errors import BotzError, ControllerError, DivergedError, InputError, P
 from botz.record.writer import RecordingWriter
 from botz.run.child import child_process, how_it_ended
 from botz.run.outputs import (
+    BAG_METADATA,
     Outcome,
     Progress,
     conclude,
@@ -158,6 +159,7 @@ def run_in_own_process(
     if not begun:
         # It ended before the first step: as in this process, nothing is left behind.
         outcome.path.unlink(missing_ok=True)
+        (outcome.folder / BAG_METADATA).unlink(missing_ok=True)
         if not any(outcome.folder.iterdir()):
             outcome.folder.rmdir()
         raise outcome.error or KeyboardInterrupt
