@@ -28,6 +28,7 @@ from botz.scene.height_grid import HeightGrid
 from botz.scene.mj_world import PlacedModel, build_spec, compile_spec
 from botz.scene.mjcf_parts import native_actuator_of, without_actuators
 from botz.scene.model_files import loaded
+from botz.scene.model_tree import bodiless
 from botz.scene.plugins import UNKNOWN
 from botz.scene.robot_model import ModelJoint, RobotModel, transform
 from botz.scene.rotations import quaternion_of
@@ -108,6 +109,7 @@ def _robot(name: str, robot: PlacedMultibody, user_elements: str) -> RobotParts:
         if reading.link not in model.links:
             message = f"no link {reading.link!r}{closest(reading.link, model.links)}"
             problems.append(Problem(message, key=f"{key}.sensors.{sensor}.link"))
+    problems += _without_body(parts)
     problems += [
         Problem(f"no joint {joint!r} that moves{closest(joint, joints)}", key=f"{key}.{part}.{joint}")
         for part in ("start", "start_speed")
@@ -127,6 +129,16 @@ def _robot(name: str, robot: PlacedMultibody, user_elements: str) -> RobotParts:
     if problems:
         raise InputError(problems)
     return parts
+
+
+def _without_body(parts: RobotParts) -> Iterator[Problem]:
+    """Elements and sensors on links that are no bodies of MuJoCo's."""
+    left_out = bodiless(parts.model)
+    for kind, things in (("elements", parts.element_specs), ("sensors", parts.sensors)):
+        for name, thing in things.items():
+            if (link := getattr(thing, "link", None)) in left_out:
+                message = f"link {link!r} has no mass and lies between two joints; take a link that has mass"
+                yield Problem(message, key=f"{parts.key}.{kind}.{name}.link")
 
 
 def _named_twice(parts: RobotParts) -> Iterator[Problem]:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 UNITS = {"mm": 0.001, "cm": 0.01, "m": 1.0, "in": 0.0254}
 """Metres of one unit of a drawing."""
-READABLE = (".stl", ".obj", ".ply", ".dae", ".glb", ".gltf", ".off")
+READABLE = (".stl", ".obj", ".ply", ".dae", ".glb", ".gltf", ".off", ".msh")
+"""The last is MuJoCo's own, of older MJCF files."""
 WRITABLE = (".stl", ".obj", ".ply", ".glb", ".off")
 STL_HEAD, STL_FACE = 84, 50
 """Bytes of a binary STL before its faces, and of a face."""
@@ -50,7 +51,7 @@ def load_mesh(path: Path | str, scale: float | Sequence[float] = 1.0) -> trimesh
         # Odd files make NumPy warn of overflow; what matters is looked for below.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = trimesh.load_mesh(str(path), process=True)
+            found = _read_msh(path) if ending == ".msh" else trimesh.load_mesh(str(path), process=True)
     except ImportError:
         if ending != ".dae":
             raise _wrong(path, "cannot be read as a mesh; export it again, best as binary STL") from None
@@ -68,6 +69,22 @@ def load_mesh(path: Path | str, scale: float | Sequence[float] = 1.0) -> trimesh
         # COLLADA alone says what its numbers mean, and every simulator takes it at its word.
         found.vertices = found.vertices * float(named[1])
     return _scaled(found, scale)
+
+
+def _read_msh(path: Path) -> trimesh.Trimesh:
+    """MuJoCo's binary meshes: counts of vertices, normals, texture coordinates and faces, then each of them."""
+    import trimesh
+
+    data = path.read_bytes()
+    words = np.frombuffer(data[: len(data) // 4 * 4], dtype="<i4")
+    vertices, normals, textures, faces = (int(one) for one in words[:4])
+    corners, end = 4 + 3 * vertices, 4 + 3 * vertices + 3 * normals + 2 * textures
+    if min(vertices, normals, textures, faces) < 0 or len(data) != 4 * (end + 3 * faces):
+        raise ValueError("its length is not what its first numbers say")
+    numbers = words[end:].reshape(-1, 3)
+    if numbers.size and not 0 <= numbers.min() <= numbers.max() < vertices:
+        raise ValueError("a face has a corner that there is not")
+    return trimesh.Trimesh(words[4:corners].view("<f4").reshape(-1, 3).astype(float), numbers, process=True)
 
 
 def _wrong(path: Path, message: str) -> InputError:

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from urllib.request import url2pathname
 
 from botz.errors import InputError, Problem
-from botz.scene.mesh import READABLE
+from botz.scene.mesh import READABLE, load_mesh
 from botz.scene.robot_model import RobotModel
 from botz.scene.xml_tree import XmlNode, XmlReading
 
@@ -147,15 +147,19 @@ def copied_meshes(model: RobotModel, beside: Path) -> dict[Path, str]:
             if shape.kind != "mesh" or shape.file is None or shape.file in found:
                 continue
             source = shape.file.resolve()
-            name, number = source.name, 1
+            own = source.suffix.lower() == ".msh"  # which only MuJoCo and Botz know
+            ending = ".stl" if own else source.suffix
+            name, number = f"{source.stem}{ending}", 1
             while taken.get(name.lower(), source) != source:
                 number += 1
-                name = f"{source.stem}-{number}{source.suffix}"
+                name = f"{source.stem}-{number}{ending}"
             taken[name.lower()] = source
             target = folder / name
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                if target.resolve() != source:
+                if own:
+                    load_mesh(source).export(target, file_type="stl")
+                elif target.resolve() != source:
                     shutil.copyfile(source, target)
             except OSError as error:
                 message = f"cannot be copied to {target}: {error.strerror or error}"

@@ -17,6 +17,7 @@ from botz.errors import InputError, Problem
 from botz.scenario.multibody_world import Contacts, MultibodyWorld
 from botz.scene.height_grid import HeightGrid
 from botz.scene.mjcf_parts import SCENARIO_OPTIONS, option_names
+from botz.scene.model_tree import body_chains, frames_in_body, lumped
 from botz.scene.robot_model import ModelJoint, ModelShape, RobotModel, transform
 from botz.scene.rotations import inverse, quaternion_of
 from botz.scene.stiffness import METHODS
@@ -143,20 +144,18 @@ def _surface(geom: Any, friction: float, contact: Contacts) -> None:
 
 
 def _add_robot(spec: mujoco.MjSpec, name: str, placed: PlacedModel, contact: Contacts) -> None:
-    model = placed.model
+    model = lumped(placed.model, fixed=placed.fixed)
     root = model.root
     pose = transform(*placed.pose)
     bodies = {root: _add_body(spec, spec.worldbody, name, model, root, pose, contact)}
     if not placed.fixed:
         bodies[root].add_freejoint(name=f"{name}/")
-    waiting = [root]
-    while waiting:
-        link = waiting.pop()
-        for joint in model.children(link):
-            body = _add_body(spec, bodies[link], name, model, joint.child, joint.pose, contact)
-            _add_joint(body, name, joint)
-            bodies[joint.child] = body
-            waiting.append(joint.child)
+    for chain in body_chains(model):
+        link = chain[-1].child
+        pose = np.linalg.multi_dot([np.eye(4), *(joint.pose for joint in chain)])
+        bodies[link] = _add_body(spec, bodies[chain[0].parent], name, model, link, pose, contact)
+        for joint, frame in zip(chain, frames_in_body(chain), strict=True):
+            _add_joint(bodies[link], name, joint, frame)
 
 
 def _add_body(spec, parent, name: str, model: RobotModel, link: str, pose: np.ndarray, contact: Contacts) -> Any:
@@ -175,14 +174,16 @@ def _add_body(spec, parent, name: str, model: RobotModel, link: str, pose: np.nd
     return body
 
 
-def _add_joint(body: Any, name: str, joint: ModelJoint) -> None:
+def _add_joint(body: Any, name: str, joint: ModelJoint, frame: np.ndarray) -> None:
+    """`frame` is the joint's own in that of the body."""
     if joint.kind == "fixed":
         return
     turns = joint.kind != "prismatic"
     added = body.add_joint(
         name=f"{name}/{joint.name}",
         type=mujoco.mjtJoint.mjJNT_HINGE if turns else mujoco.mjtJoint.mjJNT_SLIDE,
-        axis=joint.axis,
+        pos=frame[:3, 3],
+        axis=frame[:3, :3] @ np.array(joint.axis),
         armature=joint.armature,
         frictionloss=joint.friction,
     )

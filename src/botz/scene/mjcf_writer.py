@@ -12,15 +12,16 @@ from botz.errors import InputError, Problem
 from botz.scenario.elements import UserElement
 from botz.scene.mesh_files import MESHES, copied_meshes
 from botz.scene.mjcf_reader import ACTUATOR, ELEMENT, ENDLESS, SENSOR, SPEED, WORLD, convertible
+from botz.scene.model_tree import body_chains, frames_in_body, lumped
 from botz.scene.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel
-from botz.scene.rotations import inverse, quaternion_of
+from botz.scene.rotations import quaternion_of
 from botz.scene.written import write_text
 from botz.scene.xml_tree import XmlNode, shown, xml_text
 
 FREQUENCY = 50.0
 """How fast written servos let errors decay, as Botz' own do by default [rad/s]."""
-KNOWN_MESHES = (".obj", ".msh", ".stl")
-"""What MuJoCo reads; of STL only the binary form."""
+KNOWN_MESHES = (".obj", ".stl", ".msh")
+"""What MuJoCo reads; of STL only the binary form. Copies of .msh are STL by then."""
 INTEGRATORS = {"rk4": "RK4", "euler": "Euler", "implicit": "implicit", "implicit-fast": "implicitfast"}
 """By the names of 'time.method'."""
 SLIDING = 0.005, 0.0001
@@ -31,6 +32,7 @@ def write_mjcf(model: RobotModel, path: Path) -> list[Problem]:
     """Write the file and its meshes beside it; gives what MJCF could not hold."""
     path = Path(path)
     model = convertible(model)
+    model = lumped(model)
     meshes = {file: _readable(file, place, path) for file, place in copied_meshes(model, path).items()}
     writing = _Writing(model, meshes)
     write_text(path, xml_text(writing.tree()))
@@ -85,7 +87,10 @@ class _Writing:
         self.lost: list[Problem] = []
         self.named: dict[tuple[Path, tuple[float, float, float]], str] = {}
         """Meshes of MJCF by file and scale."""
-        self.used = {getattr(one, "link", None) for one in (*model.elements.values(), *model.sensors.values())}
+        self.chains: dict[str, list[list[ModelJoint]]] = {}
+        """Joints to each body, by the link that carries it."""
+        for chain in body_chains(model):
+            self.chains.setdefault(chain[0].parent, []).append(chain)
 
     def tree(self) -> XmlNode:
         model = self.model
@@ -98,8 +103,8 @@ class _Writing:
         top = model.root
         if model.fixed_base and top == WORLD:
             self._geoms(world, model.links[top])
-            for joint in model.children(top):
-                self._body(world, [joint])
+            for chain in self.chains.get(top, []):
+                self._body(world, chain)
         else:
             body = world.add("body", name=top)
             if not model.fixed_base:
@@ -120,36 +125,24 @@ class _Writing:
         return root
 
     def _body(self, parent: XmlNode, chain: list[ModelJoint]) -> None:
-        """The body that a joint moves. Links without anything between two moving joints become joints of one body."""
-        while (below := self._passed(chain[-1])) is not None:
-            chain.append(below)
+        """The body that joints move: one, or several with links without mass between them."""
         pose = np.linalg.multi_dot([np.eye(4), *(joint.pose for joint in chain)])
         body = parent.add("body", name=chain[-1].child)
         _place(body, pose)
-        later = np.eye(4)
-        frames = []
-        for joint in reversed(chain):  # of each joint in the body's own frame
-            frames.append(inverse(later))
-            later = joint.pose @ later
-        for joint, frame in zip(chain, reversed(frames), strict=True):
+        for joint, frame in zip(chain, frames_in_body(chain), strict=True):
             if joint.kind != "fixed":
                 _add_joint(body, joint, frame)
+            if joint is not chain[-1] and self.model.links[joint.child].shapes:
+                message = f"link {joint.child!r} has no mass and lies between two joints: its shapes are left out"
+                self.lost.append(Problem(message))
         self._fill(body, chain[-1].child)
-
-    def _passed(self, joint: ModelJoint) -> ModelJoint | None:
-        """The joint after an empty link, where that can be left out."""
-        link = self.model.links[joint.child]
-        below = self.model.children(link.name)
-        moving = len(below) == 1 and "fixed" not in (joint.kind, below[0].kind)
-        empty = link.inertial is None and not link.shapes and link.name not in self.used
-        return below[0] if moving and empty else None
 
     def _fill(self, body: XmlNode, link: str) -> None:
         if (inertial := self.model.links[link].inertial) is not None:
             _add_inertial(body, inertial)
         self._geoms(body, self.model.links[link])
-        for joint in self.model.children(link):
-            self._body(body, [joint])
+        for chain in self.chains.get(link, []):
+            self._body(body, chain)
 
     def _geoms(self, body: XmlNode, link: ModelLink) -> None:
         for shape in link.shapes:

@@ -17,16 +17,28 @@ from botz.scene.mesh import load_mesh, why_flat
 from botz.scene.mj_world import compile_model
 from botz.scene.mjcf_parts import native_actuator_of
 from botz.scene.model_bounds import Bounds, around, shape_bounds
-from botz.scene.model_tree import moving_groups, rigid_groups, tied_if_massless, wrong_inertia
-from botz.scene.robot_model import NOWHERE, Place, RobotModel
+from botz.scene.model_tree import (
+    bodiless,
+    massless,
+    moving_groups,
+    possible,
+    rigid_groups,
+    summed,
+    tied_if_massless,
+    wrong_inertia,
+)
+from botz.scene.robot_model import NOWHERE, Inertial, Place, RobotModel
 from botz.scene.stiffness import AUTO, MARGIN, Linearised, chosen, linearised
 
 LARGEST_MESH = 50.0
 """Larger parts are rarer than meshes in millimetres [m]."""
 MASS_RATIO = 1000.0
-TOO_LARGE, TOO_SMALL, FAR_TOO_SMALL = 100.0, 1e-2, 1e-4
-"""Of an inertia, against a solid of the same mass that fills the shapes' box. Above 3 no mass inside the box can be;
-mixed-up millimetres are 10⁶ off."""
+TOO_LARGE, TOO_SMALL = 100.0, 1e-2
+"""Of an inertia, against a solid of the same mass that fills the shapes' box. Above 3 no mass inside the box can be."""
+FAR_TOO_LARGE, FAR_TOO_SMALL = 1e4, 1e-4
+"""Mixed-up millimetres are 10⁶ off; many published models give small parts a hundred times too much on purpose."""
+COUNTS = 0.1
+"""Share of a body's inertia below which one link's mistake changes little."""
 TURN_PER_STEP = 0.35
 """Above this angle a step [rad] Runge-Kutta begins to lose the spin's angular momentum: on Lophorina with free arms
 0.01 % in 10 s at 0.3 rad, 0.1 % at 0.5 rad, 1 % at 0.8 rad."""
@@ -66,16 +78,19 @@ def check_model(model: RobotModel, step: float | None = None, method: str = AUTO
 
 
 def _inertias(model: RobotModel) -> Iterator[Finding]:
-    moving = {link for group in moving_groups(model) for link in group}
+    left_out = bodiless(model)
+    impossible = {link for group in moving_groups(model) if not possible(model, group) for link in group}
     # MuJoCo has looked at the masses of an MJCF file as it was read; its links between joints are no bodies.
     for group in moving_groups(model) if model.native is None else ():
-        if all(model.links[link].inertial is None for link in group):
+        if group[0] not in left_out and massless(model, group):
             link = model.links[group[0]]
             message = "moves, but has no mass; give it mass and inertia, or fix its joint"
             yield Finding("error", f"link {link.name}", message, link.place)
     for name, link in model.links.items():
         if link.inertial is not None and (complaint := wrong_inertia(link.inertial)):
-            severity: Literal["error", "warning"] = "error" if name in moving else "warning"
+            severity: Literal["error", "warning"] = "error" if name in impossible else "warning"
+            if severity == "warning":
+                complaint += "; it runs, since only the sum of links that are one body counts"
             where = link.inertial.place if link.inertial.place.line is not None else link.place
             yield Finding(severity, f"link {name}", complaint, where)
 
@@ -103,7 +118,19 @@ def _mass(model: RobotModel, group: list[str]) -> float:
 # --- sizes -----------------------------------------------------------------------------------------------------------
 
 
+def _counts(model: RobotModel) -> Iterator[str]:
+    """Links that move and whose tensors decide how their bodies turn."""
+    for group in moving_groups(model):
+        if (whole := summed(model, group)) is None:
+            continue
+        for name in group:
+            one = model.links[name].inertial
+            if one is not None and np.trace(one.inertia) > COUNTS * np.trace(whole.inertia):
+                yield name
+
+
 def _sizes(model: RobotModel) -> Iterator[Finding]:
+    counts = set(_counts(model))
     for name, link in model.links.items():
         try:
             boxes = [(shape, shape_bounds(shape)) for shape in link.shapes]
@@ -123,7 +150,7 @@ def _sizes(model: RobotModel) -> Iterator[Finding]:
             # What is seen is the part itself; what touches is often a coarse box around several.
             seen = around(box for shape, box in boxes if shape.visual) or around(box for _, box in boxes)
             if seen is not None:
-                yield from _against_box(f"link {name}", body.inertia, body.mass, seen, body.place)
+                yield from _against_box(f"link {name}", body, seen, counts=name in counts)
             whole = around(box for _, box in boxes)
             if whole is not None and not whole.holds(body.centre, 0.05):
                 place = " ".join(f"{value:.4g}" for value in body.centre)
@@ -134,20 +161,20 @@ def _sizes(model: RobotModel) -> Iterator[Finding]:
                 yield Finding("error", f"link {name}", problem.message, Place(problem.file, problem.line))
 
 
-def _against_box(place: str, inertia: np.ndarray, mass: float, bounds: Bounds, where: Place) -> Iterator[Finding]:
+def _against_box(place: str, body: Inertial, bounds: Bounds, *, counts: bool) -> Iterator[Finding]:
     # A solid box of edges a, b, c: trace I = m (a² + b² + c²) / 6.
-    solid = mass * float(bounds.size @ bounds.size) / 6
-    ratio = float(np.trace(inertia)) / solid if solid > 0.0 else 1.0
+    solid = body.mass * float(bounds.size @ bounds.size) / 6
+    ratio = float(np.trace(body.inertia)) / solid if solid > 0.0 else 1.0
     if TOO_SMALL <= ratio <= TOO_LARGE:
         return
-    words = f"the inertia is {ratio:.3g} times that of a solid of {mass:.3g} kg that fills its shapes ({bounds.edges})"
+    words = f"the inertia is {ratio:.3g} times that of a solid of {body.mass:.3g} kg that fills its shapes"
     if ratio > TOO_LARGE:
-        hint = "the tensor is for millimetres or grams, or of density 1; divide it, or the mesh needs another scale"
-        yield Finding("error", place, f"{words}; {hint} (`botz mesh` gives the right one)", where)
+        hint = "the tensor may be for millimetres or grams, or the mesh needs another scale"
     else:
-        hint = "the mesh is in millimetres, so scale it by 0.001; or the tensor is too small"
-        severity: Literal["error", "warning"] = "error" if ratio < FAR_TOO_SMALL else "warning"
-        yield Finding(severity, place, f"{words}; {hint} (`botz mesh` gives the right one)", where)
+        hint = "the mesh may be in millimetres, so scale it by 0.001; or the tensor is too small"
+    far = ratio > FAR_TOO_LARGE or ratio < FAR_TOO_SMALL
+    severity: Literal["error", "warning"] = "error" if far and counts else "warning"
+    yield Finding(severity, place, f"{words} ({bounds.edges}); {hint} (`botz mesh` gives the right one)", body.place)
 
 
 def _file(path: object) -> str:

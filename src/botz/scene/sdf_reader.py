@@ -117,6 +117,9 @@ def _chosen(parts: SdfParts, path: Path, wanted: str | None) -> _Choice:
         if not moving:
             problem = root.problem("holds no <model>; a robot needs one")
             raise InputError(parts.problems or problem)
+        if len({one.name for one in moving}) < len(moving):
+            message = f"holds {len(moving)} models, of which several are called {moving[0].name!r}"
+            raise InputError([*parts.problems, root.problem(f"{message}; give each a name of its own")])
         message = (
             f"holds several models ({', '.join(one.name for one in moving)}); name one by 'model: {moving[0].name}' of "
             "the robot (--model on the command line); for more of them make one robot per model"

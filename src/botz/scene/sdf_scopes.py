@@ -22,6 +22,9 @@ DEEPEST = 50
 SILENT = frozenset({"pose", "static", "self_collide", "allow_auto_disable", "enable_wind", "link_name"})
 """What a model may say and what makes no difference here, or is read elsewhere."""
 
+SCENERY = frozenset({"sun", "ground_plane"})
+"""Models of Gazebo's own that nearly every world includes and nobody has beside it."""
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -88,6 +91,9 @@ class SdfParts(XmlReading):
             return None
         found = find_resource(uri.text, node.file, self.packages)
         file = model_file(found) if isinstance(found, Path) else found
+        if isinstance(file, str) and uri.text.strip().removeprefix("model://") in SCENERY:
+            self.note(uri, f"{uri.text.strip()!r} is left out: light and ground are the scenario's", "include")
+            return None
         if isinstance(file, str):
             self.wrong(uri, file, "include")
             return None

@@ -76,6 +76,11 @@ def expanded_xacro(file: Path, packages: Mapping[str, str] | None = None) -> Xml
             raise InputError(Problem(f"{message} {hint}", file=file)) from None
         raise InputError(Problem(f"xacro refuses it: {' '.join(str(error).split())}", file=file)) from None
     root = read_xml(text, file)
+    if root.tag == "robot" and root.first("link") is None:
+        message = (
+            "has no link after its macros are carried out; if it only defines macros, give the file that uses them"
+        )
+        raise InputError(Problem(message, file=file))
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -278,7 +283,8 @@ class _UrdfReading(UrdfLinks):
         before = len(self.problems)
         lower, upper, speed, effort = (self.number(limit, one, 0.0) for one in ("lower", "upper", "velocity", "effort"))
         if ranged and lower > upper:
-            self.wrong(limit, f"leaves no range from lower {lower:g} to upper {upper:g}; swap them", key)
+            remedy = "swap them, or take both out where the joint has no limits"
+            self.wrong(limit, f"leaves no range from lower {lower:g} to upper {upper:g}; {remedy}", key)
         if ranged and lower == upper and len(self.problems) == before:
             # Whoever gives efforts and speeds only gets 0 for both ends by URDF's defaults.
             message = f"lower and upper are both {lower:g}: read as a joint without limits, as MuJoCo and PyBullet do"

@@ -162,6 +162,8 @@ def parsed_numbers(text: str, count: int | None = None) -> tuple[float, ...] | s
     """The numbers in a text; or what is wrong with them, in words that begin with "needs"."""
     words = text.split()
     needs = "needs a number" if count == 1 else f"needs {count} numbers" if count else "needs numbers"
+    if "$(" in text or "${" in text:
+        return f"{needs}, not {text.strip()!r}, which only xacro understands; let the file's name end in .xacro"
     if count is not None and len(words) != count:
         return f"{needs}, not {len(words)} in {text.strip()!r}"
     found = []

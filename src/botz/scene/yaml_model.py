@@ -12,7 +12,7 @@ import numpy as np
 from botz.errors import InputError, Problem
 from botz.scenario.multibody import JointSpec, LinkSpec, MultibodyRobot
 from botz.scenario.shapes import AnyShape, BoxShape, CapsuleShape, CylinderShape, MeshShape, SphereShape
-from botz.scene.model_tree import moving_groups
+from botz.scene.model_tree import bodiless, moving_groups
 from botz.scene.robot_model import Inertial, ModelJoint, ModelLink, ModelShape, RobotModel, transform
 
 
@@ -37,8 +37,9 @@ def model_of(robot: MultibodyRobot, name: str, key: str, *, check_inertia: bool 
 
 
 def _massless(model: RobotModel, key: str) -> Iterator[Problem]:
+    left_out = bodiless(model)
     for group in moving_groups(model):
-        if all(model.links[link].inertial is None for link in group):
+        if group[0] not in left_out and all(model.links[link].inertial is None for link in group):
             how = "fix its joint" if group[0] != model.root else "say 'base: fixed'"
             yield Problem(f"moves, but has no mass; give it one, or {how}", key=f"{key}.links.{group[0]}.mass")
 
