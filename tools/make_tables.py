@@ -138,6 +138,7 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (SOCCER_PAGE, "speed control", soccer.SpeedControl),
     (SOCCER_PAGE, "links", soccer.SoccerLinks),
     (SOCCER_PAGE, "league", links.LeagueLink),
+    (SOCCER_PAGE, "referee", links.RefereeLink),
     (SOCCER_PAGE, "voltage", links.VoltageLink),
     (SOCCER_PAGE, "camera", links.CameraLink),
     (SOCCER_PAGE, "poses", links.PoseLink),

@@ -23,6 +23,7 @@ from vision_team import address, command_packet
 
 from botz import BotzError
 from botz.links.camera_client import CameraClient, CameraGone
+from botz.scenario.ports import CAMERA
 
 COLOURFUL = 60  # how much the largest of red, green and blue exceeds the smallest; field and walls are grey
 SMALLEST = 12  # pixels; less is noise
@@ -174,7 +175,7 @@ class World:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--team", choices=("blue", "yellow"), default="blue")
-    parser.add_argument("--camera", default="127.0.0.1:20013", help="where the camera is")
+    parser.add_argument("--camera", default=CAMERA, help="where the camera is")
     parser.add_argument("--commands", type=address, default=("127.0.0.1", 20011), help="where commands are sent to")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="how long to play")
     options = parser.parse_args()

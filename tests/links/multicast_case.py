@@ -6,6 +6,7 @@ Prints what each client saw as JSON.
 from __future__ import annotations
 
 import json
+import select
 import socket
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from typing import Any
 from fake_match import FakeMatch
 
 from botz.links.league_link import LeagueLink
-from botz.links.league_messages import Environment
+from botz.links.league_messages import Environment, RefereeCall
+from botz.links.referee_link import RefereeLink
 from botz.scenario.links import LeagueLink as Settings
+from botz.scenario.links import RefereeLink as RefereeSettings
 
 PATIENCE = 10.0
 SILENCE = 0.3
@@ -75,6 +78,7 @@ def main() -> None:
     match = FakeMatch()
     seen: dict[str, Any] = {"missing": missing}
     on_loopback(match, seen, watched=not missing)
+    referee_calls(seen)
     if not missing:
         on_another_interface(match, seen)
     print(json.dumps(seen))
@@ -88,17 +92,42 @@ def on_loopback(match: FakeMatch, seen: dict[str, Any], *, watched: bool) -> Non
         "bound to the port": client("0.0.0.0", 10002),
         "bound to the port and joined": client("0.0.0.0", 10002, group="224.0.0.1"),
         "joined on loopback": client("0.0.0.0", 10002, group="224.0.0.1", on="127.0.0.1"),
+        "bound to 127.0.0.1": client("127.0.0.1", 10002),
+        "bound to 127.0.0.1 and joined": client("127.0.0.1", 10002, group="224.0.0.1", on="127.0.0.1"),
     }
     watcher = watch("botz0") if watched else None
     seen["ttl on loopback"] = send(match, 11, vision="224.0.0.1:10002")
+    # A copy to the address itself reaches one of the two that share it; either would do alone.
+    shared = [clients.pop(name) for name in ("bound to 127.0.0.1", "bound to 127.0.0.1 and joined")]
+    seen["bound to 127.0.0.1"] = sorted(str(step_seen(opened, SILENCE)) for opened in shared)
     for name, opened in clients.items():
         seen[name] = step_seen(opened)
+        seen[f"{name}: once more"] = step_seen(opened, SILENCE)
     if watcher:
         seen["packets out of the other interface"] = vision_packets(watcher, 10002)
 
     joined = client("0.0.0.0", 10003, group="224.5.23.2", on="127.0.0.1")
     send(match, 12, vision="224.5.23.2:10003")
     seen["another group on loopback"] = step_seen(joined)
+
+
+def referee_calls(seen: dict[str, Any]) -> None:
+    """A referee that chooses no interface, and one that chooses loopback; a team that hears it too."""
+    link = RefereeLink(FakeMatch(), RefereeSettings())
+    team = client("0.0.0.0", 10003, group="224.5.23.2", on="127.0.0.1")
+    for name, interface in (("loopback", "127.0.0.1"), ("default interface", None)):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as referee:
+            if interface is not None:
+                referee.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(interface))
+            before = link.counters()["received"]
+            referee.sendto(RefereeCall(foul=7, teamcolor=2, timestamp=1.0).SerializeToString(), ("224.5.23.2", 10003))
+            select.select(link.sockets, [], [], SILENCE)
+            link.receive()
+            seen[f"calls by {name}"] = link.counters()["received"] - before
+    seen["calls ignored"] = link.counters()["ignored"]
+    team.settimeout(PATIENCE)
+    seen["the team hears the referee"] = RefereeCall.FromString(team.recv(1024)).foul
+    link.close()
 
 
 def on_another_interface(match: FakeMatch, seen: dict[str, Any]) -> None:

@@ -189,7 +189,7 @@ def test_no_server_and_no_address():
         free = f"127.0.0.1:{sock.getsockname()[1]}"
     with pytest.raises(BotzError, match=r"no camera at .*botz run soccer --serve"):
         CameraClient(free, timeout=0.3)
-    for address in ("", "here", "127.0.0.1:", "127.0.0.1:camera", "127.0.0.1:70000", ":20013"):
+    for address in ("", "here", "127.0.0.1:", "127.0.0.1:camera", "127.0.0.1:70000", ":21013"):
         with pytest.raises(BotzError, match="a host and a port"):
             CameraClient(address)
 

@@ -14,7 +14,7 @@ import pytest
 from fake_match import PATIENCE, FakeMatch, deliver, ignored, nested, replacement, stopped_clock, wheels
 
 from botz.errors import InputError, Problem
-from botz.links import league_link, team_link
+from botz.links import league_link, placements, team_link
 from botz.links.league_link import LeagueLink
 from botz.links.league_messages import Environment
 from botz.scenario.links import LeagueLink as Settings
@@ -311,14 +311,14 @@ def test_replacements_wait_until_the_physics_has_taken_the_one_before(clock, mat
 
 def test_only_so_many_replacements_wait(clock, match, link):
     match.taken = False
-    deliver(link, *[replacement(ball={"x": 0.001 * index}) for index in range(league_link.QUEUE + 5)])
+    deliver(link, *[replacement(ball={"x": 0.001 * index}) for index in range(placements.QUEUE + 5)])
     assert ignored(link) == {"overrun": 5}
     match.taken = True
     for _ in range(1000):
         clock.now = max(clock.now + 1e-3, link.next_due())
         link.send_if_due(clock.now)
     assert [command["ball/place"][0] for _, command in match.commands] == [
-        0.001 * index for index in range(league_link.QUEUE)
+        0.001 * index for index in range(placements.QUEUE)
     ]
 
 

@@ -48,6 +48,17 @@ def two_interfaces(seen: dict[str, Any]) -> dict[str, Any]:
 )
 def test_the_leagues_group_reaches_every_kind_of_client_on_this_machine(seen, client):
     assert seen[client] == 11
+    assert seen[f"{client}: once more"] is None, "a copy meant for another"
+
+
+def test_a_client_bound_to_the_loopback_address_gets_a_copy(seen):
+    assert seen["bound to 127.0.0.1"] == ["11", "None"]
+
+
+def test_a_referee_is_heard_on_this_machine_whatever_interface_it_takes(seen):
+    assert (seen["calls by loopback"], seen["calls by default interface"]) == (1, 1)
+    assert seen["calls ignored"] == 0
+    assert seen["the team hears the referee"] == 7
 
 
 def test_it_is_not_to_leave_the_machine_by_default(seen):

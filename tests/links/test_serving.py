@@ -308,14 +308,16 @@ def test_sockets_may_come_and_go_under_the_same_number():
 
 
 def test_a_match_has_all_its_links_and_other_families_the_poses(scenario_file: ScenarioFile):
-    assert set(links_of(load("soccer").spec)) == {"league", "voltage", "camera", "poses"}
+    assert set(links_of(load("soccer").spec)) == {"league", "referee", "voltage", "camera", "poses"}
     chosen = links_of(load("soccer", overrides=["links.league=null", "links.camera.noise=3"]).spec)
-    assert set(chosen) == {"voltage", "camera", "poses"} and chosen["camera"].noise == 3  # type: ignore[attr-defined]
+    assert set(chosen) == {"referee", "voltage", "camera", "poses"} and chosen["camera"].noise == 3  # type: ignore[attr-defined]
     plain = links_of(load(scenario_file()).spec)
     assert set(plain) == {"poses"} and plain["poses"].listen == "127.0.0.1:20014"  # type: ignore[attr-defined]
 
 
 def test_nothing_to_open_is_an_error():
-    none = load("soccer", overrides=[f"links.{name}=null" for name in ("league", "voltage", "camera", "poses")]).spec
+    none = load(
+        "soccer", overrides=[f"links.{name}=null" for name in ("league", "referee", "voltage", "camera", "poses")]
+    ).spec
     with pytest.raises(InputError, match="nothing to open"):
         links_of(none)

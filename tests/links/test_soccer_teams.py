@@ -199,7 +199,13 @@ def start_match(
     start_botz: Callable[..., BotzProcess], vision: str, *settings: str
 ) -> tuple[BotzProcess, dict[str, str]]:
     """A match of at most 60 s that ends with its first goal, in real time; and where it is served."""
-    chosen = ["match.after_goal=end", "links.voltage=null", "links.poses=null", f"links.league.vision={vision}"]
+    chosen = [
+        "match.after_goal=end",
+        "links.referee=null",
+        "links.voltage=null",
+        "links.poses=null",
+        f"links.league.vision={vision}",
+    ]
     chosen += ["links.league.listen=127.0.0.1:0", "links.camera.listen=127.0.0.1:0", *settings]
     options = [part for setting in chosen for part in ("--set", setting)]
     match = start_botz("run", "soccer", "--serve", "--duration", "60", "--out", "run", "--json", *options)

@@ -27,6 +27,7 @@ ON_TIME = 5.0
 PORTS = (
     "links.league.listen=127.0.0.1:0",
     "links.league.vision=127.0.0.1:9",  # to nobody: a match that plays on this machine must not see this one
+    "links.referee=null",
     "links.voltage.listen=127.0.0.1:0",
     "links.camera.listen=127.0.0.1:0",
     "links.poses.listen=127.0.0.1:0",

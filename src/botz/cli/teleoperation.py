@@ -10,12 +10,13 @@ import typer
 
 from botz.cli.common import AsJson, print_json, print_pairs
 from botz.errors import BotzError, InputError, Problem, printable
+from botz.scenario.ports import TELEOPERATION
 
 if TYPE_CHECKING:
     from botz.control.teleop_script import MasterTable
     from botz.links.master_client import Master
 
-ADDRESS = "127.0.0.1:20015"
+ADDRESS = TELEOPERATION
 SHOWN_EVERY = 0.5
 """Between two printed lines [s]."""
 SILENT = 1.0

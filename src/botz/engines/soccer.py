@@ -21,6 +21,11 @@ from botz.scenario.soccer import FASTEST, SoccerScenario
 MATCH = "match"
 PLACE = ("x", "y", "heading", "playing")
 BALL_PLACE = ("x", "y", "vx", "vy")
+CALL = ("foul", "team", "quadrant", "timestamp", "half")
+"""What a referee's call consists of; numbers as the league has them."""
+FOULS = ("free kick", "penalty kick", "goal kick", "free ball", "kick-off", "stop", "game on", "halt")
+REFEREE, HALT = slice(-7, -2), -2
+"""Where the inputs of the match have the referee's last call and whether the robots are halted."""
 SPEEDS = {"left/speed": 2, "right/speed": 3}
 VOLTAGES = {"left/voltage": 0, "right/voltage": 1}
 BY_SPEED = 4
@@ -46,6 +51,10 @@ class SoccerEngine(Engine):
         self.inputs_table = ChannelTable(self._input_channels())
         self.inputs = np.zeros(self.inputs_table.width)
         self._match_inputs = self.robot_inputs(MATCH)
+        self._places = 4 + 4 * len(self.names)
+        self._halted = np.zeros_like(self.inputs)
+        """What halted robots get: their speed control holds all wheels at rest."""
+        self._halted[BY_SPEED : 5 * len(self.names) : 5] = 1.0
         self.views = views_of(scenario)
         self._rng = np.random.default_rng(0)
         stateful = (self.records.robots, self.records.bodies, self.records.match)
@@ -72,7 +81,12 @@ class SoccerEngine(Engine):
         for name in self.names:
             about = "where the robot was put, 1 into play or 0 out of it; NaN: left alone"
             found.append(Channel(f"{MATCH}/{name}/place", "m, m, rad, 1", about, PLACE))
-        return [*found, Channel(f"{MATCH}/placement", "1", "number of the last replacement")]
+        return [
+            *found,
+            Channel(f"{MATCH}/referee", "1, 1, 1, s, 1", "the referee's last call; NaN: none yet", CALL),
+            Channel(f"{MATCH}/halt", "1", "1: robots brake, whatever they are commanded"),
+            Channel(f"{MATCH}/placement", "1", "number of the last replacement"),
+        ]
 
     def _check_step(self) -> None:
         """Euler's method needs h λ < 2 of the fastest motion, Runge-Kutta about 2.78."""
@@ -171,7 +185,8 @@ class SoccerEngine(Engine):
         self._rng = rng
         self.inputs[:] = 0.0
         self.inputs[self._match_inputs] = np.nan
-        self.inputs[-1] = 0.0
+        self.inputs[HALT] = self.inputs[-1] = 0.0
+        self._told_call = self.inputs[REFEREE].copy()
         self.ended = ""
         records = self.records
         for own, place in zip(records.robots, records.places[self._first], strict=True):
@@ -194,16 +209,32 @@ class SoccerEngine(Engine):
         match = self.records.match[0]
         before = match.score_blue, match.score_yellow
         taken, finite, scorer = kernel.advance_match(
-            *self.records, self._ball_start, self._margin, self.method, self.dt, self.inputs, step, n, record_every,
-            rows,
+            *self.records, self._ball_start, self._margin, self.method, self.dt, self._driven(), step, n,
+            record_every, rows,
         )  # fmt: skip
         blue, yellow = int(match.score_blue), int(match.score_yellow)
         scored = [team for team, now, was in zip(("blue", "yellow"), (blue, yellow), before, strict=True) if now > was]
-        self.news = tuple(f"goal for {team}: {blue}:{yellow}" for team in scored)
+        self.news = (*self._new_call(), *(f"goal for {team}: {blue}:{yellow}" for team in scored))
         if finite and scorer:
             self.ended = f"goal for {'blue' if scorer == 1 else 'yellow'}"
             self.steps_taken = taken
         return bool(finite)
+
+    def _driven(self) -> np.ndarray:
+        """What the robots follow at the moment."""
+        return self._halted if self.inputs[HALT] else self.inputs
+
+    def _new_call(self) -> tuple[str, ...]:
+        """The referee's call, where it is another than the last."""
+        call = self.inputs[REFEREE]
+        if np.array_equal(call, self._told_call, equal_nan=True):
+            return ()
+        self._told_call = call.copy()
+        if np.isnan(call[0]):
+            return ()
+        team = {0: " for blue", 1: " for yellow"}.get(int(call[1]), "") if call[0] < FOULS.index("stop") else ""
+        name = FOULS[int(call[0])] if call[0] < len(FOULS) else f"call {int(call[0])}"
+        return (f"referee: {name}{team}",)
 
     def results(self) -> dict[str, str]:
         match = self.records.match[0]
@@ -211,7 +242,7 @@ class SoccerEngine(Engine):
 
     def observe(self, row: np.ndarray) -> None:
         records = self.records
-        kernel.observe_match(records.field, records.robots, records.bodies, records.match, self.inputs, row)
+        kernel.observe_match(records.field, records.robots, records.bodies, records.match, self._driven(), row)
 
     def state_arrays(self) -> dict[str, np.ndarray]:
         found = {"inputs": self.inputs}
@@ -246,7 +277,8 @@ class SoccerEngine(Engine):
 
     def command_layout(self, robot: str) -> list[tuple[str, int]]:
         if robot == MATCH:
-            return [("ball/place", 4), *((f"{name}/place", 4) for name in self.names), ("kick_off", 1)]
+            return [("ball/place", 4), *((f"{name}/place", 4) for name in self.names), ("kick_off", 1), ("halt", 1),
+                    ("referee", 5)]  # fmt: skip
         return [*((name, 1) for name in (*VOLTAGES, *SPEEDS)), ("twist", 2)]
 
     def resolve_command(self, robot: str, command: Mapping[str, Any]) -> np.ndarray:
@@ -276,11 +308,19 @@ class SoccerEngine(Engine):
         return np.clip(values, -WILDEST, WILDEST)
 
     def _resolve_match(self, command: Mapping[str, Any]) -> np.ndarray:
-        """All bodies that are put somewhere at one step boundary; a place that is not free is refused."""
+        """All bodies that are put somewhere at one step boundary; a place that is not free is refused. The referee's
+        part beside it: whether the robots are halted, and the call as it was."""
         match = self.records.match[0]
         values = self.inputs[self._match_inputs].copy()
+        if "halt" in command:
+            values[HALT] = float(command_numbers(command["halt"], 1, f"{MATCH}/halt (1 or 0)")[0] > 0.5)
+        if "referee" in command:
+            call = command_numbers(command["referee"], 5, f"{MATCH}/referee ({', '.join(CALL)})")
+            values[REFEREE] = np.clip(call, 0.0, WILDEST)
+        if not command.keys() - {"halt", "referee"}:
+            return values
         if values[-1] == match.placement:
-            values[:-1] = np.nan  # the last one has taken place
+            values[: self._places] = np.nan  # the last one has taken place
         if "kick_off" in command:
             team = command_numbers(command["kick_off"], 1, f"{MATCH}/kick_off (1 blue, 2 yellow)")[0]
             if team not in (1.0, 2.0):
@@ -306,7 +346,7 @@ class SoccerEngine(Engine):
         return values
 
     def _check_free(self, values: np.ndarray) -> None:
-        if np.nanmax(np.abs(values[:-1]), initial=0.0) > FARTHEST:
+        if np.nanmax(np.abs(values[: self._places]), initial=0.0) > FARTHEST:
             raise InputError(Problem("a place beyond the field", key=MATCH))
         robots, match = self.records.robots.copy(), self.records.match.copy()
         apply_places(robots, match, values)

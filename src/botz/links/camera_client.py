@@ -1,6 +1,6 @@
 """Watching a match through its camera: NumPy and the standard library alone.
 
->>> with CameraClient("127.0.0.1:20013") as camera:
+>>> with CameraClient("127.0.0.1:21013") as camera:
 ...     for frame in camera:
 ...         u, v = find_the_ball(frame.image)
 ...         x, y = camera.pixel_to_field(u, v, height=camera.ball_radius)
@@ -31,6 +31,7 @@ from botz.links.camera_protocol import (
     read_head,
     rebuild,
 )
+from botz.scenario.ports import CAMERA
 from botz.scene.lens import Lens
 
 READ_AT_ONCE = 1 << 18
@@ -78,7 +79,7 @@ class CameraClient:
     """A connection to the camera of a match. Waits up to `timeout` seconds for the server to be there and for each
     image. The attributes hold what a vision program needs to know beforehand."""
 
-    def __init__(self, address: str = "127.0.0.1:20013", *, timeout: float = 5.0):
+    def __init__(self, address: str = CAMERA, *, timeout: float = 5.0):
         self.address = address
         self.timeout = timeout
         self._buffer = bytearray()
@@ -240,7 +241,7 @@ class CameraClient:
 def _connected(address: str, timeout: float) -> socket.socket:
     host, colon, port = address.rpartition(":")
     if not (colon and host and port.isascii() and port.isdecimal() and int(port) < 65536):
-        raise BotzError(f'an address has a host and a port, as "127.0.0.1:20013", not {address!r}')
+        raise BotzError(f'an address has a host and a port, as "{CAMERA}", not {address!r}')
     deadline = time.monotonic() + timeout
     while True:
         try:

@@ -8,27 +8,26 @@ from __future__ import annotations
 import ipaddress
 import math
 import socket
+import sys
 import time
-from collections import deque
+from pathlib import Path
 from typing import Any
 
 from botz.errors import InputError, Problem
-from botz.links.league_messages import DecodeError, Environment, read_packet
+from botz.links.league_messages import DecodeError, Environment, Packet, read_message
 from botz.links.league_messages import Field as FieldMessage
+from botz.links.placements import Placements, Wanted
 from botz.links.team_link import WILD, Player, TeamLink, within
+from botz.links.udp_port import NOBODY, Address
 from botz.scenario.links import LeagueLink as LeagueSettings
 from botz.scenario.links import host_and_port
-from botz.scenario.soccer import FASTEST
+from botz.scenario.ports import LEAGUE_VISION
 from botz.sim.attached import AttachedRun
 
-ELSEWHERE = 1e5
-"""Where a robot that leaves the game is put does not matter, within this distance [m]."""
-QUEUE = 64
-"""Replacements that may wait for the physics."""
+LOOK_PERIOD = 1.0
+"""How often a client is looked for that is bound to the loopback address [s]."""
 SPARE_ENTRIES = 16
 """A packet may name each robot twice, and so many that do not play: a team of five in a match of three a side."""
-PLACING_PERIOD = 0.005
-"""Shortest time between two replacements [s]: teams place robots by hand or at kick-offs, not in a stream."""
 
 
 class LeagueLink(TeamLink):
@@ -38,28 +37,27 @@ class LeagueLink(TeamLink):
 
     def __init__(self, run: AttachedRun, settings: LeagueSettings):
         super().__init__(run, settings.listen, reasons=("overrun", "unsent"))
-        self._by_number = {(player.team == "yellow", player.number): player for player in self.players}
         self._most_entries = 2 * len(self.players) + SPARE_ENTRIES
-        self._placements: deque[dict[str, tuple[float, ...]]] = deque()
+        self._placements = Placements(run, self.players, self.ignore, now=time.perf_counter())
         self._vision = Vision(run, self.players)
         self._vision_address = host_and_port(settings.vision)
+        self._copy_address = loopback_of(settings)
+        self._copied = False
+        """Whether somebody is bound to that address."""
         try:
             self._out = vision_socket(settings)
         except InputError:
             self._socket.close()
             raise
         self._period = 1.0 / settings.rate
-        self._due = self._next_placing = time.perf_counter()
+        self._due = self._next_look = time.perf_counter()
         self._sent = 0
-        field = run.about["field"]
-        self._farthest_x = 0.5 * field["length"] + field["goal_depth"]
-        self._farthest_y = 0.5 * field["width"]
 
     # --- in: commands and replacements ---------------------------------------------------------------------
 
     def take(self, data: bytes) -> None:
         try:
-            packet = read_packet(data)
+            packet = read_message(Packet, data)
         except DecodeError as error:
             self.ignore("malformed", "%s", error)
             return
@@ -70,10 +68,10 @@ class LeagueLink(TeamLink):
             self._take_command(command)
         if packet.HasField("replace"):
             self._take_replacement(packet.replace)
-            self._place_if_due(time.perf_counter())
+            self._placements.pass_on_if_due(time.perf_counter(), self._pass_on)
 
     def _take_command(self, command: Any) -> None:
-        player = self._player(command.yellowteam, command.id)
+        player = self._placements.player(command.yellowteam, command.id)
         if player is None:
             return
         left, right = command.wheel_left, command.wheel_right
@@ -82,71 +80,51 @@ class LeagueLink(TeamLink):
         else:
             self.ignore("out_of_range", "%s, wheels at %g and %g rad/s", player.name, left, right)
 
-    def _player(self, yellow: bool, number: int) -> Player | None:
-        player = self._by_number.get((yellow, number))
-        if player is None:
-            self.ignore("unknown_robot", "%s %d", "yellow" if yellow else "blue", number)
-        return player
-
     def _take_replacement(self, replace: Any) -> None:
         """All of it in one command, so that two robots can change places; one bad entry spoils the whole."""
-        places: dict[str, tuple[float, ...]] = {}
-        if replace.HasField("ball"):
-            ball = replace.ball
-            if not (self._on_field(ball.x, ball.y) and math.hypot(ball.vx, ball.vy) <= FASTEST):
-                self.ignore("out_of_range", "ball to %g, %g at %g, %g m/s", ball.x, ball.y, ball.vx, ball.vy)
-                return
-            places["ball/place"] = (ball.x, ball.y, ball.vx, ball.vy)
-        for entry in replace.robots:
-            if not entry.HasField("position"):
-                self.ignore("malformed", "a replacement without a position")
-                return
-            place = entry.position
-            player = self._player(entry.yellowteam, place.robot_id)
-            if player is None:
-                continue
-            x, y, degrees = place.x, place.y, place.orientation
-            there = self._on_field(x, y) if entry.turnon else within(x, ELSEWHERE) and within(y, ELSEWHERE)
-            if not there or not within(degrees, WILD * 360.0):
-                self.ignore("out_of_range", "%s to %g, %g at %g degrees", player.name, x, y, degrees)
-                return
-            heading = math.radians(math.remainder(degrees, 360.0))
-            places[f"{player.name}/place"] = (x, y, heading, float(entry.turnon))
-        if len(self._placements) >= QUEUE:
-            self.ignore("overrun", "%d replacements wait already", QUEUE)
-        elif places:
-            self._placements.append(places)
-
-    def _on_field(self, x: float, y: float) -> bool:
-        """A first look, goals included; the physics looks closely."""
-        return within(x, self._farthest_x) and within(y, self._farthest_y)
-
-    def _place_if_due(self, now: float) -> None:
-        """Send the oldest replacement once the physics has the one before: it would see only the newer of two."""
-        if self._placements and now >= self._next_placing:
-            self._next_placing = now + PLACING_PERIOD
-            if self._run.command_taken("match"):
-                self._pass_on("match", self._placements.popleft())
+        ball = replace.ball
+        places = self._placements.ball(ball.x, ball.y, ball.vx, ball.vy) if replace.HasField("ball") else {}
+        if places is None:
+            return
+        if not all(entry.HasField("position") for entry in replace.robots):
+            self.ignore("malformed", "a replacement without a position")
+            return
+        robots = self._placements.robots(
+            Wanted(entry.yellowteam, at.robot_id, at.x, at.y, at.orientation, entry.turnon)
+            for entry in replace.robots
+            for at in (entry.position,)
+        )
+        if robots is not None:
+            self._placements.add(places | robots)
 
     # --- out: vision -----------------------------------------------------------------------------------------
 
     def next_due(self) -> float:
-        times = [self._due, self._next_placing if self._placements else None, super().next_due()]
+        times = [self._due, self._placements.due, super().next_due()]
         return min(due for due in times if due is not None)
 
     def send_if_due(self, now: float) -> None:
         super().send_if_due(now)
-        self._place_if_due(now)
+        self._placements.pass_on_if_due(now, self._pass_on)
         if now < self._due:
             return
         self._due += self._period
         if self._due <= now:  # behind by more than a period: go on from here, not through what was missed
             self._due = now + self._period
         try:
-            self._out.sendto(self._vision.message(), self._vision_address)
+            message = self._vision.message()
+            self._out.sendto(message, self._vision_address)
             self._sent += 1
+            if self._is_copied(now):
+                self._out.sendto(message, self._copy_address)
         except OSError as error:
             self._complaints.add("unsent", "vision to %s:%d: %s", *self._vision_address, error.strerror or error)
+
+    def _is_copied(self, now: float) -> bool:
+        if self._copy_address != NOBODY and now >= self._next_look:
+            self._next_look = now + LOOK_PERIOD
+            self._copied = is_bound(*self._copy_address)
+        return self._copied
 
     def counters(self) -> dict[str, int]:
         """As for every link; also vision messages sent, and replacements ignored because too many waited."""
@@ -206,11 +184,29 @@ class Vision:
         return environment.SerializeToString()
 
 
+def loopback_of(settings: LeagueSettings) -> Address:
+    """Where a client waits that is bound to the loopback address itself: the system hands it no multicast, whatever it
+    has joined, so it gets a copy. NOBODY where vision is no multicast on loopback."""
+    host, port = host_and_port(settings.vision)
+    on_loopback = ipaddress.IPv4Address(settings.interface).is_loopback
+    return (settings.interface, port) if on_loopback and ipaddress.IPv4Address(host).is_multicast else NOBODY
+
+
+def is_bound(host: str, port: int) -> bool:
+    """Whether a UDP socket is bound to exactly this address. Linux tells; Windows hands such a socket the multicast."""
+    wanted = f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"
+    try:
+        lines = Path("/proc/net/udp").read_text("ascii").splitlines()[1:]
+    except (OSError, ValueError):
+        return False
+    return any(line.split(maxsplit=2)[1:2] == [wanted] for line in lines)
+
+
 def vision_socket(settings: LeagueSettings) -> socket.socket:
     """A socket that sends to one address or, out of the interface chosen, to a group."""
     host, port = host_and_port(settings.vision)
     if port == 0:
-        problem = f"{settings.vision} has no port to send to; the league's is 10002"
+        problem = f"{settings.vision} has no port to send to; the league's is {host_and_port(LEAGUE_VISION)[1]}"
         raise InputError(Problem(problem, key="links.league.vision"))
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     out.setblocking(False)

@@ -1,4 +1,4 @@
-"""The soccer leagues' simulator messages, proto3, made here from the table below.
+"""The soccer leagues' messages of simulator, referee and replacer, proto3, made here from the table below.
 
 They live in a pool of their own: a team that runs in the same process with modules generated from its own files, which
 register the same names, does not meet them.
@@ -16,6 +16,9 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 STATE = "fira_message"
 EXCHANGE = "fira_message.sim_to_ref"
+REFEREE = "VSSRef"
+CALLS = "VSSRef.ref_to_team"
+PLACEMENTS = "VSSRef.team_to_ref"
 PACKAGES = {
     STATE: {
         "Ball": "1 x, 2 y, 3 z, 4 vx, 5 vy, 6 vz: double",
@@ -33,23 +36,44 @@ PACKAGES = {
         "Packet": "1 cmd: Commands; 2 replace: Replacement",
         "Environment": "1 step: uint32; 2 frame: Frame; 3 field: Field; 4 goals_blue, 5 goals_yellow: uint32",
     },
+    REFEREE: {
+        "Robot": "1 robot_id: uint32; 2 x, 3 y, 4 orientation: double",
+        "Frame": "1 teamColor: Color; 2 robots: repeated Robot",
+    },
+    CALLS: {
+        "VSSRef_Command": "1 foul: Foul; 2 teamcolor: Color; 3 foulQuadrant: Quadrant; 4 timestamp: double; "
+        "5 gameHalf: Half",
+    },
+    PLACEMENTS: {
+        "VSSRef_Placement": "1 world: Frame",
+    },
 }
 """Number and name of each field, then its type. Numbers and types are what clients rely on.
 
 `step` counts simulated milliseconds; metres from the field's centre; wheel speeds in rad/s; angles in radians, but
-degrees in a Replacement's orientation.
+degrees in the orientation of a Replacement and of a placement.
 """
+ENUMERATIONS = {
+    "Foul": ("FREE_KICK", "PENALTY_KICK", "GOAL_KICK", "FREE_BALL", "KICKOFF", "STOP", "GAME_ON", "HALT"),
+    "Color": ("BLUE", "YELLOW", "NONE"),
+    "Quadrant": ("NO_QUADRANT", "QUADRANT_1", "QUADRANT_2", "QUADRANT_3", "QUADRANT_4"),
+    "Half": (
+        "NO_HALF", "FIRST_HALF", "SECOND_HALF", "OVERTIME_FIRST_HALF", "OVERTIME_SECOND_HALF", "PENALTY_SHOOTOUTS",
+    ),
+}  # fmt: skip
+"""Numbers on the wire, counted from 0. A newer referee may send more than these."""
 
 _SCALARS = {
     "double": FieldDescriptorProto.TYPE_DOUBLE,
     "uint32": FieldDescriptorProto.TYPE_UINT32,
     "bool": FieldDescriptorProto.TYPE_BOOL,
+    **dict.fromkeys(ENUMERATIONS, FieldDescriptorProto.TYPE_UINT32),
 }
-_HOME = {name: package for package, messages in PACKAGES.items() for name in messages}
-"""The package of each message; no name is in both."""
+_OUTER = {EXCHANGE: STATE, CALLS: REFEREE, PLACEMENTS: REFEREE}
+"""Where a package looks for a message that is not its own."""
 
 
-def _described(name: str, text: str) -> DescriptorProto:
+def _described(package: str, name: str, text: str) -> DescriptorProto:
     message = DescriptorProto(name=name)
     for group in text.split("; "):
         fields, _, kind = group.partition(": ")
@@ -61,7 +85,8 @@ def _described(name: str, text: str) -> DescriptorProto:
             if kind in _SCALARS:
                 made.type = _SCALARS[kind]
             else:
-                made.type, made.type_name = FieldDescriptorProto.TYPE_MESSAGE, f".{_HOME[kind]}.{kind}"
+                home = package if kind in PACKAGES[package] else _OUTER[package]
+                made.type, made.type_name = FieldDescriptorProto.TYPE_MESSAGE, f".{home}.{kind}"
     return message
 
 
@@ -70,41 +95,44 @@ def _classes() -> dict[str, Any]:
     needed: list[str] = []
     for package, messages in PACKAGES.items():
         file = FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3", dependency=needed)
-        file.message_type.extend(_described(name, text) for name, text in messages.items())
+        file.message_type.extend(_described(package, name, text) for name, text in messages.items())
         pool.AddSerializedFile(file.SerializeToString())
         needed.append(file.name)
-    return {name: GetMessageClass(pool.FindMessageTypeByName(f"{home}.{name}")) for name, home in _HOME.items()}
+    names = [f"{package}.{name}" for package, messages in PACKAGES.items() for name in messages]
+    return {name: GetMessageClass(pool.FindMessageTypeByName(name)) for name in names}
 
 
 _made = _classes()
-Ball: Any = _made["Ball"]
-Robot: Any = _made["Robot"]
-Field: Any = _made["Field"]
-Frame: Any = _made["Frame"]
-Command: Any = _made["Command"]
-Commands: Any = _made["Commands"]
-RobotReplacement: Any = _made["RobotReplacement"]
-BallReplacement: Any = _made["BallReplacement"]
-Replacement: Any = _made["Replacement"]
-Packet: Any = _made["Packet"]
-Environment: Any = _made["Environment"]
+Ball: Any = _made[f"{STATE}.Ball"]
+Robot: Any = _made[f"{STATE}.Robot"]
+Field: Any = _made[f"{STATE}.Field"]
+Frame: Any = _made[f"{STATE}.Frame"]
+Command: Any = _made[f"{EXCHANGE}.Command"]
+Commands: Any = _made[f"{EXCHANGE}.Commands"]
+RobotReplacement: Any = _made[f"{EXCHANGE}.RobotReplacement"]
+BallReplacement: Any = _made[f"{EXCHANGE}.BallReplacement"]
+Replacement: Any = _made[f"{EXCHANGE}.Replacement"]
+Packet: Any = _made[f"{EXCHANGE}.Packet"]
+Environment: Any = _made[f"{EXCHANGE}.Environment"]
+RefereeCall: Any = _made[f"{CALLS}.VSSRef_Command"]
+Placement: Any = _made[f"{PLACEMENTS}.VSSRef_Placement"]
 
 
-def read_packet(data: bytes) -> Any:
-    """A Packet, or DecodeError: bytes that are none, or a field of ours that came with another type.
+def read_message(kind: Any, data: bytes) -> Any:
+    """A message of that class, or DecodeError: bytes that are none, or a field of ours that came with another type.
 
     Protobuf puts such a field aside as unknown and leaves its default: wheel speeds sent as `float` would stand a robot
     still without a word. Fields that are none of ours are a newer client's business.
     """
     try:
-        packet = Packet.FromString(data)
+        message = kind.FromString(data)
     except DecodeError:
-        raise DecodeError("not a Packet of the league") from None
-    known = Packet.FromString(data)
+        raise DecodeError(f"not a {kind.DESCRIPTOR.name} of the league") from None
+    known = kind.FromString(data)
     known.DiscardUnknownFields()
-    if known.ByteSize() != packet.ByteSize() and _mistyped(packet):
+    if known.ByteSize() != message.ByteSize() and _mistyped(message):
         raise DecodeError("a field has another type than the league's")
-    return packet
+    return message
 
 
 def _mistyped(message: Any) -> bool:
@@ -118,8 +146,12 @@ def _mistyped(message: Any) -> bool:
 
 
 __all__ = [
+    "CALLS",
+    "ENUMERATIONS",
     "EXCHANGE",
     "PACKAGES",
+    "PLACEMENTS",
+    "REFEREE",
     "STATE",
     "Ball",
     "BallReplacement",
@@ -130,8 +162,10 @@ __all__ = [
     "Field",
     "Frame",
     "Packet",
+    "Placement",
+    "RefereeCall",
     "Replacement",
     "Robot",
     "RobotReplacement",
-    "read_packet",
+    "read_message",
 ]

@@ -158,6 +158,11 @@ def opened(name: str, run: AttachedRun, settings: dict[str, Any]) -> tuple[Link,
 
             link: Link = LeagueLink(run, settings_of.LeagueLink.model_validate(settings))
             return link, {"league commands": link.address, "league vision": settings["vision"]}
+        case "referee":
+            from botz.links.referee_link import RefereeLink
+
+            referee = RefereeLink(run, settings_of.RefereeLink.model_validate(settings))
+            return referee, {"referee": referee.address, "replacer": referee.replacer_address}
         case "voltage":
             from botz.links.voltage_link import VoltageLink
 

@@ -11,7 +11,8 @@ import math
 import socket
 import time
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from botz.errors import BotzError, printable
 from botz.links.udp_port import NOBODY, Address, bound, packets
@@ -104,7 +105,7 @@ class TeamLink(ABC):
         self._run = run
         self.players = players(run)
         self._longest = max(SMALLEST_LIMIT, BYTES_A_ROBOT * len(self.players))
-        self._socket = bound(listen, f"links.{self.kind}.listen")
+        self._socket = self.open_socket(listen)
         host, port = self._socket.getsockname()
         self.address = f"{host}:{port}"
         """Where it really listens."""
@@ -114,6 +115,9 @@ class TeamLink(ABC):
         self._sender: Address = NOBODY
         self._commands: dict[str, dict[str, float]] = {}
         """The newest command of each robot in this turn: the physics would see no other."""
+
+    def open_socket(self, listen: str) -> socket.socket:
+        return bound(listen, f"links.{self.kind}.listen")
 
     @property
     def sockets(self) -> list[socket.socket]:
@@ -125,8 +129,15 @@ class TeamLink(ABC):
 
     def receive(self) -> None:
         """Take what has arrived, up to the bounds of a turn; more is left for the next."""
+        self.read(self._socket, self.take)
+        for name, command in self._commands.items():
+            self._pass_on(name, command)
+        self._commands.clear()
+
+    def read(self, opened: socket.socket, take: Callable[[bytes], None]) -> None:
+        """Hand the packets of one socket to `take`."""
         for packet in packets(
-            self._socket, longest=self._longest, most=PACKETS_A_TURN, seconds=SECONDS_A_TURN, clock=time.perf_counter
+            opened, longest=self._longest, most=PACKETS_A_TURN, seconds=SECONDS_A_TURN, clock=time.perf_counter
         ):
             if isinstance(packet, OSError):
                 self._complaints.add("unread", "%s", packet)
@@ -136,10 +147,7 @@ class TeamLink(ABC):
             if data is None:
                 self.ignore("too_long", "more than %d bytes", self._longest)
             else:
-                self.take(data)
-        for name, command in self._commands.items():
-            self._pass_on(name, command)
-        self._commands.clear()
+                take(data)
 
     @abstractmethod
     def take(self, data: bytes) -> None:
@@ -149,7 +157,7 @@ class TeamLink(ABC):
         """Have a command passed on when the turn ends; it must have been checked."""
         self._commands[player.name] = command
 
-    def _pass_on(self, actor: str, command: dict[str, float] | dict[str, tuple[float, ...]]) -> None:
+    def _pass_on(self, actor: str, command: dict[str, Any]) -> None:
         try:
             self._run.command(actor, command)
             self._passed_on += 1

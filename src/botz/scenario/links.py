@@ -9,6 +9,16 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from botz.scenario.arm_motion import Teleoperation
 from botz.scenario.misfits import Misfits
+from botz.scenario.ports import (
+    CAMERA,
+    LEAGUE_COMMANDS,
+    LEAGUE_VISION,
+    POSES,
+    REFEREE,
+    REPLACER,
+    TELEOPERATION,
+    VOLTAGES,
+)
 from botz.scenario.schema import Name, Strict
 from botz.scenario.units import Hertz, Metres, Number, PerSecond, Radians, Seconds, show
 
@@ -51,7 +61,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 class PoseLink(Strict):
     """Where everything is, for viewers on other machines: read-only, over TCP."""
 
-    listen: Address = "127.0.0.1:20014"
+    listen: Address = POSES
     """Address and port at which viewers connect."""
     rate: Hertz = Field(default=50.0, gt=0, le=1000)
     """Frames per second of real time."""
@@ -67,20 +77,31 @@ class RunLinks(Strict):
 class LeagueLink(Strict):
     """The league simulators' messages over UDP: vision out, commands and replacements in."""
 
-    vision: Address = "224.0.0.1:10002"
+    vision: Address = LEAGUE_VISION
     """Where the state of the game goes; a multicast group by default."""
     interface: Interface = "127.0.0.1"
     """Network interface out of which the multicast goes; loopback keeps it on this machine."""
-    listen: Address = "127.0.0.1:20011"
+    listen: Address = LEAGUE_COMMANDS
     """Where commands and replacements are taken; 0.0.0.0 for all interfaces."""
     rate: Hertz = Field(default=60.0, gt=0, le=1000)
     """Vision messages per second of real time."""
 
 
+class RefereeLink(Strict):
+    """The league's referee and replacer: its calls, and where the teams put their robots, over UDP."""
+
+    listen: Address = REFEREE
+    """Where the referee's calls are taken: the league's group, or an address of this machine."""
+    replacer: Address = REPLACER
+    """Where the teams' placements are taken."""
+    interface: Interface = "127.0.0.1"
+    """Network interface on which the groups are joined; loopback: programs on this machine, and no others."""
+
+
 class VoltageLink(Strict):
     """Motor voltages as JSON over UDP."""
 
-    listen: Address = "127.0.0.1:20012"
+    listen: Address = VOLTAGES
     """Where voltages are taken."""
 
 
@@ -130,7 +151,7 @@ class Camera(Strict):
 class CameraLink(Camera):
     """The camera, and where its images are sent: over TCP, the empty field first and then what changed."""
 
-    listen: Address = "127.0.0.1:20013"
+    listen: Address = CAMERA
     """Address and port at which clients connect."""
 
 
@@ -139,6 +160,8 @@ class SoccerLinks(RunLinks):
 
     league: LeagueLink | None = LeagueLink()
     """The league simulators' messages."""
+    referee: RefereeLink | None = RefereeLink()
+    """The league's referee and replacer."""
     voltage: VoltageLink | None = VoltageLink()
     """Motor voltages."""
     camera: CameraLink | None = CameraLink()
@@ -148,7 +171,7 @@ class SoccerLinks(RunLinks):
 class TeleoperationLink(Teleoperation):
     """Where a master device drives an arm: messages over UDP, answered with the slave's state."""
 
-    listen: Address = "127.0.0.1:20015"
+    listen: Address = TELEOPERATION
     """Where the master's messages are taken."""
     robot: Name | None = None
     """The arm that is driven; null: the first."""

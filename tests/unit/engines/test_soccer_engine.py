@@ -34,7 +34,13 @@ def test_channels_and_commands_in_their_order(game: Game):
     assert engine.actors == (*NAMES, "match")
     sizes = [("left/voltage", 1), ("right/voltage", 1), ("left/speed", 1), ("right/speed", 1), ("twist", 2)]
     assert engine.command_layout("dan") == sizes
-    assert engine.command_layout("match") == [("ball/place", 4), *((f"{n}/place", 4) for n in NAMES), ("kick_off", 1)]
+    assert engine.command_layout("match") == [
+        ("ball/place", 4),
+        *((f"{n}/place", 4) for n in NAMES),
+        ("kick_off", 1),
+        ("halt", 1),
+        ("referee", 5),
+    ]
 
 
 def test_every_channel_shows_what_its_name_says():

@@ -225,7 +225,7 @@ LOADING = [
         "s.yaml:8: links.camera.latency: must be at most 5 s, not '1 min'",
         "s.yaml:8: links.camera.drop: must be at most 1, not '101 %'"),
     bad("unknown link", links("ros: {}"),
-        's.yaml:8: links.ros: unknown key; choose from: camera, league, poses, voltage'),
+        's.yaml:8: links.ros: unknown key; choose from: camera, league, poses, referee, voltage'),
     bad("controller of another engine", GOOD + "controllers:\n  a: {type: waypoints, robot: ann, points: [[0, 0]]}\n",
         "s.yaml:9: controllers.a.type: unknown 'waypoints'; choose from: constant, file.py:Class, goalkeeper, striker, table"),
     bad("controller of the match", GOOD + "controllers:\n  a: {type: constant, robot: match, command: {kick_off: 1}}\n",
@@ -325,7 +325,7 @@ GOOD_ONES = [
     world("impacts: {model: equivalent-sphere, robot_wall: {restitution: 0, friction: 10}}"),
     GOOD + "match: {after_goal: end, first_kick_off: yellow}\n",
     changed("step: 1 ms", "step: 1 ms, method: rk4"),
-    links("league: null, voltage: null, camera: null, poses: null"),
+    links("league: null, referee: null, voltage: null, camera: null, poses: null"),
     links("league: {vision: '127.0.0.1:0', listen: '0.0.0.0:65535', interface: 192.168.0.7}"),
     links("camera: {size: [16, 4096], turn: 90 deg, period: 30 ms, drop: 5 %}"),
 ]
