@@ -33,7 +33,7 @@ BASE = """\
 engine: kinematics
 time: {duration: 1 s}
 robots:
-  vivi: {extends: differential-castor-rear}
+  rover: {extends: differential-castor-rear}
 """
 """What a block that shows only a part of a scenario is laid over."""
 

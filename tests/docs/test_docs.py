@@ -19,7 +19,8 @@ from botz.scenario.load import load_robot
 
 LANGUAGES = {"python", "yaml", "sh", "text", "csv", "bibtex", "math"}
 LAUNCHER_LEVEL = re.compile(
-    r"git clone \S+|cd \S+|\.ci/run|sudo apt install .+|pip install .+|python -m venv .+|\. \S+/bin/activate"
+    r"git clone \S+|cd \S+|\.ci/run|sudo apt install .+|pipx? install .+|python -m venv .+|\. \S+/bin/activate"
+    r"|botz doctor|mkdir -p \S+ && ln -s .+"
     r"|\./botz (demo|test|verify|bench)\b.*|python (tools|tests)/\w+(/\w+)*\.py\b.*|BOTZ_PYTHON=\S+ \./botz .+"
 )
 """What a test cannot do here: it installs something, or runs everything that there is."""
@@ -145,7 +146,7 @@ def test_a_wrong_snippet_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     reader = Reader(tmp_path)
     with pytest.raises(InputError):
-        reader.follow(Block("yaml", "robots: {vivi: {poes: [0, 0, 0]}}\n", 1))
+        reader.follow(Block("yaml", "robots: {rover: {poes: [0, 0, 0]}}\n", 1))
     with pytest.raises(AssertionError):
         reader.follow(Block("sh", "botz show no-such-robot\n", 1))
     reader.follow(Block("sh", "botz show no-such-robot  # exit code 2\n", 1))
