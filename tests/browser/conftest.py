@@ -29,6 +29,17 @@ STILL: dict[str, Any] = {
 CIRCLE: dict[str, Any] = {"description": "Drives a second by itself.", "record": {"rate": 1000.0, "snapshots": 0.25}}
 
 
+FAILS = """
+class Fails:
+    def reset(self, setup):
+        pass
+
+    def update(self, t, measured):
+        if t > 0.05:
+            raise ValueError("the controller has had enough")
+"""
+
+
 def missing(reason: str) -> None:
     if os.environ.get("BOTZ_REQUIRE_CLIENT") == "1":
         pytest.fail(reason)
@@ -47,6 +58,9 @@ def browser_lab(own_shared_memory: None, tmp_path_factory: pytest.TempPathFactor
     root = tmp_path_factory.mktemp("root")
     (root / "still.yaml").write_text(yaml.safe_dump(merged(BASE, STILL)), encoding="utf-8")
     (root / "circle.yaml").write_text(yaml.safe_dump(merged(BASE, CIRCLE)), encoding="utf-8")
+    (root / "fails.py").write_text(FAILS, encoding="utf-8")
+    failing = {"controllers": {"drive": {"type": "fails.py:Fails", "command": None}}}
+    (root / "fails.yaml").write_text(yaml.safe_dump(merged(BASE, failing)), encoding="utf-8")
     lab = BrowserLab(tmp_path_factory.mktemp("browser"), root)
     yield lab
     lab.stop()

@@ -155,3 +155,58 @@ def test_what_is_seen_is_saved_as_picture_film_and_animated_model(open_page: Ope
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
     assert len(frames) in (6, 7) and frames[0].shape == (360, 640, 3)
     assert np.abs(frames[-1].astype(int) - frames[0]).max() > 30
+
+
+# --- names, files, deletion, failures ----------------------------------------------------------------------------
+
+
+def test_a_recording_is_named_told_apart_taken_home_and_deleted(open_page: OpenPage):
+    page = open_page(viewport={"width": 1280, "height": 800})
+    page.start("circle.yaml", {"seed": 77}, factor=0.0)
+    key = page.replayed()
+    view = page.page
+    page.js("() => botzLab.lab.store.set({ library: true })")
+    view.click('[data-page="recordings"]')
+    row = view.locator(f'.recording-row:has([data-recording="{key}"])')
+    row.locator(".changes", has_text="seed = 77").wait_for()
+    row.locator('[data-tip="recording.rename"]').click()
+    view.locator("dialog.naming input").fill("my best run")
+    view.locator("dialog.naming input").press("Enter")
+    row.locator("strong", has_text="my best run").wait_for()
+    assert (page.lab.runs / key / "name.txt").read_text(encoding="utf-8") == "my best run\n"
+    with view.expect_download() as got:
+        row.locator('[data-tip="recording.csv"]').click()
+    assert Path(got.value.path()).read_text(encoding="utf-8").startswith('"time')
+    row.locator('[data-tip="recording.delete"]').click()
+    view.locator('dialog.sure [data-t="cancel"]').click()
+    assert (page.lab.runs / key).exists()
+    row.locator('[data-tip="recording.delete"]').click()
+    assert "my best run" in view.locator("dialog.sure p").inner_text()
+    view.locator('dialog.sure [data-t="recording.deleteNow"]').click()
+    row.wait_for(state="detached")
+    assert not (page.lab.runs / key).exists()
+    page.until("botzLab.state.recording === null", "nothing to be shown")
+
+
+def test_a_failing_controller_shows_its_traceback_in_the_page(open_page: OpenPage):
+    page = open_page(viewport={"width": 1280, "height": 800})
+    page.js("() => botzLab.lab.start('fails.yaml', {}, 0)")
+    shown = page.page.locator("dialog.failure pre")
+    shown.wait_for()
+    assert "fails.py" in shown.inner_text() and "line 8" in shown.inner_text()
+    page.page.locator("dialog.failure button").click()
+    page.page.locator("dialog.failure").wait_for(state="detached")
+    page.replayed()
+    page.page.locator('[data-t="failure.why"]').click()
+    assert "line 8" in shown.inner_text()
+
+
+def test_an_export_is_cancelled(open_page: OpenPage):
+    page = open_page(viewport={"width": 1280, "height": 800})
+    page.start("circle.yaml", {"time.duration": 60.0}, factor=0.0)
+    page.replayed()
+    page.js("() => botzLab.lab.store.set({ tab: 'export' })")
+    page.page.locator('[data-t="export.start"]').click()
+    page.page.locator('.job [data-t="cancel"]').click()
+    page.event("export-cancelled")
+    page.page.locator(".job").wait_for(state="detached")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,11 +16,11 @@ from typing import Any
 
 import httpx
 import pytest
-from common import PATIENCE, Answer
+from common import PATIENCE, Answer, BotzProcess
 from lab_rig import Page
 
 import botz
-from botz.errors import InputError
+from botz.errors import BotzError, InputError
 from botz.view.lab.server import LabServer, LabSettings, listening
 
 SERVE = """
@@ -70,6 +71,30 @@ def test_ctrl_c_ends_the_lab_and_keeps_its_runs(tmp_path: Path, number: signal.S
         process.wait()
     rec = botz.read(tmp_path / "here")
     assert rec.complete and rec.summary["status"] == "interrupted"
+
+
+def test_a_run_in_the_lab_serves_its_links_too(own_shared_memory: None, tmp_path: Path):
+    from botz.view.lab.client import client_folder
+
+    try:
+        client_folder()
+    except BotzError as error:
+        pytest.skip(str(error))
+    words = ["run", "differential-circle", "--lab", "--serve", "--set", "links.poses.listen=127.0.0.1:0"]
+    process = BotzProcess(words, tmp_path, {})
+    try:
+        process.wait_for(lambda: "?token=" in process.out, "the lab's address")
+        line = process.wait_for(
+            lambda: next((one for one in process.err.splitlines() if one.split()[:1] == ["poses"]), None),
+            "the poses' address",
+        )
+        host, _, port = line.split()[-1].rpartition("/")[2].rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as viewer:
+            assert viewer.recv(1)
+        process.process.terminate()
+        assert process.process.wait(PATIENCE) == 0
+    finally:
+        process.end()
 
 
 def children(pid: int) -> list[int]:

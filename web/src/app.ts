@@ -13,6 +13,7 @@ import type {
   ServerMessages,
 } from "./protocol";
 import { ReplaySource } from "./replay";
+import { showFailure } from "./dialogs";
 import { GhostRuns } from "./ghost_runs";
 import { sceneChannels, type Source } from "./source";
 import { isOver, type Store } from "./state";
@@ -147,6 +148,12 @@ export class Lab {
     }
   }
 
+  /** A recording that was deleted is not shown any longer. */
+  recordingGone(id: string): void {
+    this.ghosts.remove(id);
+    if (this.store.now.recording === id) this.store.set({ mode: "none", recording: null, details: null, loading: null });
+  }
+
   async refreshRecordings(): Promise<void> {
     const recordings = (await (await this.connection.get("api/recordings")).json()) as RecordingInfo[];
     this.store.set({ recordings });
@@ -176,7 +183,9 @@ export class Lab {
     if (before.status === "starting" && !isOver(now)) return void this.showRun(now.id);
     if (now.status === "starting") this.store.set({ loading: "starting" });
     if (!isOver(now)) return;
-    if (now.status === "failed") this.hooks.say("error", said(now.error ?? text("toast.failed"), now.error_said));
+    const why = said(now.error ?? text("toast.failed"), now.error_said);
+    if (now.status === "failed" && now.error_details) showFailure(why, now.error_details);
+    else if (now.status === "failed") this.hooks.say("error", why);
     else
       this.say(
         now.status === "finished" ? "good" : "info",

@@ -90,6 +90,10 @@ export class Connection {
     });
   }
 
+  delete(path: string): Promise<Response> {
+    return this.request(path, { method: "DELETE" });
+  }
+
   close(): void {
     this.closed = true;
     if (this.again !== null) clearTimeout(this.again);

@@ -54,6 +54,15 @@ export function filmCamera(
   return camera.name === "follow" ? { ...named, ...here } : named;
 }
 
+/** How far an export is, how much it films, and how long it will take. */
+export function progressLine(status: ExportStatus, filmed: number): string {
+  if (status.status === "waiting") return text("export.waiting");
+  if (!status.progress) return text("export.ready");
+  const parts = [`${Math.round(100 * status.progress)} %`, clock(filmed, 1)];
+  if (status.left != null) parts.push(text("export.left", { time: clock(Math.ceil(status.left), 0) }));
+  return parts.join(" · ");
+}
+
 export class ExportPanel implements Panel {
   readonly element = h("div", { class: "export" });
   private readonly jobs = h("div", { class: "jobs" });
@@ -184,6 +193,16 @@ export class ExportPanel implements Panel {
     return { format, camera, size, fps, from, to };
   }
 
+  private async cancel(row: HTMLElement): Promise<void> {
+    try {
+      await this.lab.connection.delete(`api/exports/${encodeURIComponent(row.dataset.job!)}`);
+      this.lab.note("export-cancelled", row.dataset.job);
+      row.remove();
+    } catch (error) {
+      this.lab.fail(error);
+    }
+  }
+
   private async start(): Promise<void> {
     const { recording } = this.lab.store.now;
     if (!recording) return;
@@ -191,17 +210,21 @@ export class ExportPanel implements Panel {
     const name = fileName(this.scenario, request.format);
     const bar = h("progress", { max: "1", value: "0" });
     const words = h("small", {}, text("export.waiting"));
-    const row = h("div", { class: "job card", "data-job": "" }, h("b", {}, name), bar, words);
+    const cancel = button("cancel", () => void this.cancel(row), "quiet");
+    cancel.hidden = true;
+    const row = h("div", { class: "job card", "data-job": "" }, h("b", {}, name), bar, words, cancel);
     this.jobs.prepend(row);
     try {
       const answer = await this.lab.connection.post(`api/recordings/${encodeURIComponent(recording)}/export`, request);
       const { job } = (await answer.json()) as { job: string };
       row.dataset.job = job;
+      cancel.hidden = false;
       const path = `api/exports/${encodeURIComponent(job)}`;
       for (;;) {
         const status = (await (await this.lab.connection.get(path)).json()) as ExportStatus;
         bar.value = status.progress;
-        words.textContent = `${Math.round(100 * status.progress)} % · ${clock(request.to - request.from, 1)}`;
+        words.textContent = progressLine(status, request.to - request.from);
+        if (status.status === "cancelled") return void row.remove();
         if (status.status === "failed") {
           throw new Error(said(status.error ?? text("export.failed"), status.error_said));
         }
@@ -210,6 +233,7 @@ export class ExportPanel implements Panel {
       }
       const blob = await (await this.lab.connection.get(`${path}/file`)).blob();
       bar.remove();
+      cancel.remove();
       words.textContent = `${fixed(blob.size / 1e6, 1)} MB`;
       row.append(button("export.save", () => download(blob, name), "accent", "download"));
       row.dataset.done = "yes";
@@ -217,6 +241,7 @@ export class ExportPanel implements Panel {
       download(blob, name);
     } catch (error) {
       bar.remove();
+      cancel.remove();
       row.classList.add("failed");
       words.textContent = error instanceof Error ? error.message : String(error);
       this.lab.fail(error);

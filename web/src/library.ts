@@ -2,8 +2,9 @@
 import type { Lab } from "./app";
 import { button, clear, h, icon, iconButton, note } from "./dom";
 import { fieldId, SettingsForm, TERRAIN_KEY, Typed } from "./forms";
-import { clock, said, text, textOr } from "./i18n";
+import { said, text, textOr } from "./i18n";
 import type { ScenarioInfo } from "./protocol";
+import { recordingRow, searchable } from "./recording_rows";
 import { isOver } from "./state";
 
 const SPEED_KEY = "time.realtime";
@@ -217,23 +218,8 @@ export class Library {
     const { recordings, recording } = this.lab.store.now;
     clear(this.recordings);
     const words = this.search.value.toLowerCase();
-    const found = recordings.filter((one) => `${one.id} ${one.scenario}`.toLowerCase().includes(words));
-    for (const one of found) {
-      const status = textOr(`status.${one.status}`, said(one.status, one.said));
-      this.recordings.append(
-        h(
-          "button",
-          {
-            type: "button",
-            class: `entry ${one.id === recording ? "current" : ""}`,
-            "data-recording": one.id,
-            on: { click: () => void this.lab.showRecording(one.id) },
-          },
-          h("strong", {}, one.scenario),
-          h("span", {}, `${when(one.started)} · ${clock(one.duration, 1)} · ${status}`),
-        ),
-      );
-    }
+    const found = recordings.filter((one) => searchable(one).includes(words));
+    for (const one of found) this.recordings.append(recordingRow(this.lab, one, one.id === recording));
     if (!found.length) this.recordings.append(note(recordings.length ? "library.none" : "library.noRecordings"));
   }
 

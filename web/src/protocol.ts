@@ -138,6 +138,8 @@ export interface RunInfo {
   recording: string | null;
   error: string | null;
   error_said?: Said[] | null;
+  /** The traceback of a user's code that failed, or "". */
+  error_details?: string;
   channels: ChannelInfo[];
   robots: RobotInfo[];
   set: Record<string, unknown>;
@@ -234,6 +236,9 @@ export interface ScenarioForm extends ScenarioInfo {
   fields: FormField[];
 }
 
+/** What differs from the scenario: key, value there, value here; null where it is not set. */
+export type Change = [key: string, there: string | number | boolean | null, here: string | number | boolean | null];
+
 export interface RecordingInfo {
   id: string;
   scenario: string;
@@ -241,6 +246,9 @@ export interface RecordingInfo {
   started: string;
   duration: number;
   status: string;
+  /** What its user calls it, or "". */
+  name?: string;
+  changes?: Change[];
   /** Where it cannot be read. */
   said?: Said[];
 }
@@ -273,8 +281,10 @@ export interface ExportRequest {
 }
 
 export interface ExportStatus {
-  status: "waiting" | "running" | "done" | "failed";
+  status: "waiting" | "running" | "done" | "failed" | "cancelled";
   progress: number;
+  /** Time until it is done [s]; null where it is not known. */
+  left?: number | null;
   error: string | null;
   error_said?: Said[] | null;
 }

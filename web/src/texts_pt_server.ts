@@ -46,6 +46,11 @@ export const ptSentences: Record<string, string> = {
   "arm.joints": "{robot}: precisa de {count} variáveis de junta finitas.",
   "arm.posture": "joints: indique as posições das juntas.",
 
+  "recording.busy": "Uma execução em andamento precisa desta gravação; pare-a primeiro.",
+  "recording.elsewhere": "Esta gravação está fora da pasta do laboratório; apague-a lá.",
+  "recording.foreign": "Isto não é uma gravação do Botz; apague à mão.",
+  "recording.name": "name: um texto",
+  "recording.unwritable": "Não foi possível mudar a pasta da gravação: {why}",
   "export.most": "Já há {most} exportações na fila; tente mais tarde.",
   "export.early": "Esta exportação ainda não tem arquivo.",
   "export.closed": "O laboratório foi encerrado.",

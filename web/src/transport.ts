@@ -1,5 +1,6 @@
 // The bar below the view: a run's controls while it goes, the time line of its recording afterwards.
 import { STEP_SECONDS, type Lab } from "./app";
+import { failureOf, showFailure } from "./dialogs";
 import { button, h, iconButton, setIcon, tipOf, write } from "./dom";
 import { clock, fixed, text, type Key } from "./i18n";
 import { isOver } from "./state";
@@ -27,6 +28,7 @@ export class Transport {
   private readonly replayPlay: HTMLButtonElement;
   private readonly replaySpeed = h("select", { tip: "transport.speed", class: "speed" });
   private readonly loop: HTMLButtonElement;
+  private readonly why = button("failure.why", () => this.tellFailure(), "failed");
   private readonly liveButtons: HTMLButtonElement[];
 
   constructor(private readonly lab: Lab) {
@@ -73,6 +75,7 @@ export class Transport {
       ),
       this.replaySpeed,
       this.replayTime,
+      this.why,
       button("timeline.restart", () => lab.restartHere(), "accent", "restart"),
     );
     this.replaySpeed.append(...SPEEDS.map((one) => h("option", { value: one }, speedText(one))));
@@ -137,8 +140,14 @@ export class Transport {
     this.tick();
   }
 
+  private tellFailure(): void {
+    const failed = failureOf(this.lab.store.now.details?.logs ?? []);
+    if (failed) showFailure(...failed);
+  }
+
   private drawMarks(): void {
     const { details } = this.lab.store.now;
+    this.why.hidden = !failureOf(details?.logs ?? []);
     const playback = this.lab.replay?.playback;
     const logs = details && playback && details.duration > playback.first ? details.logs.slice(0, 200) : [];
     this.marks.replaceChildren(

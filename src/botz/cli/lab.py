@@ -61,14 +61,16 @@ def serve_run(
     port: int = 0,
     open_page: bool = False,
     waits: bool = False,
+    serve: bool = False,
 ) -> None:
-    """The lab with one run in it, until Ctrl-C; one that waits starts when the first page is there."""
+    """The lab with one run in it, until Ctrl-C; one that waits starts when the first page is there, and `serve` opens
+    the scenario's links too."""
     from botz.view.lab.client import client_folder
     from botz.view.lab.lab import InitialRun
     from botz.view.lab.server import LabSettings, serve_lab
 
     runs = out.parent if out is not None else Path("runs")
-    initial = InitialRun(loaded, out=out, label=label, waits=waits)
+    initial = InitialRun(loaded, out=out, label=label, waits=waits, serve=serve)
     settings = LabSettings(port=port, runs=runs, client=client_folder(), initial=initial)
     serve_lab(settings, on_address=announce(open_page))
 

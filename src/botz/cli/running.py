@@ -65,8 +65,8 @@ def run(
     from botz.run import run_scenario
     from botz.scenario.load import load
 
-    if lab and (headless or serve or publish or video or as_json):
-        others = {"--headless": headless, "--serve": serve, "--publish": publish, "--video": video, "--json": as_json}
+    if lab and (headless or publish or video or as_json):
+        others = {"--headless": headless, "--publish": publish, "--video": video, "--json": as_json}
         other = next(name for name, given in others.items() if given)
         raise InputError(Problem(f"cannot be joined with {other}; choose one", key="--lab"))
     if open_page and not lab:
@@ -94,7 +94,9 @@ def run(
     if lab:
         from botz.cli.lab import serve_run
 
-        serve_run(loaded, scenario, out, open_page=open_page)
+        if serve:
+            servers_of(spec, headless)  # says where there is nothing to serve, before a lab opens
+        serve_run(loaded, scenario, out, open_page=open_page, serve=serve)
         return
     servers = servers_of(spec, headless) if serve else None
     factor = True if serve and spec.time.factor is None else None

@@ -55,7 +55,8 @@ class Served:
     `run_scenario(…, servers=served)` does both.
     """
 
-    def __init__(self, settings: Mapping[str, Strict], *, seed: int):
+    def __init__(self, settings: Mapping[str, Strict], *, seed: int, tell: Callable[[str], None] | None = None):
+        self._tell = tell or (lambda table: print(table, file=sys.stderr, flush=True))
         self._settings = {name: link.model_dump(mode="json") for name, link in settings.items()}
         self._seed = seed
         self._stack = ExitStack()
@@ -93,7 +94,7 @@ class Served:
             if time.monotonic() > deadline:
                 raise BotzError(f"the {waiting[0].kind} process is not ready after {READY_SECONDS:g} s")
             time.sleep(0.01)
-        print(table(self.addresses), file=sys.stderr, flush=True)
+        self._tell(table(self.addresses))
 
     @property
     def addresses(self) -> dict[str, str]:

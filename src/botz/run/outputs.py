@@ -232,7 +232,8 @@ def conclude(
             outcome.summary["last_states"] = "diverged.csv"
     try:
         if outcome.error is not None:
-            writer.write_log(step, "error", str(outcome.error))
+            details = getattr(outcome.error, "details", "")  # a controller's own traceback, with file and line
+            writer.write_log(step, "error", f"{outcome.error}\n{details}".strip())
         writer.close(outcome.summary)
         (outcome.folder / BAG_METADATA).write_text(writer.bag_metadata(), encoding="utf-8")
     except BotzError as error:

@@ -8,12 +8,15 @@ import json
 import logging
 import math
 import mimetypes
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -24,10 +27,11 @@ from botz.record.plain_json import finite
 from botz.view.lab import messages as said
 from botz.view.lab.catalogue import picture_of
 from botz.view.lab.clients import MOST_CLIENTS, Client, Dropped
-from botz.view.lab.exports import TYPES
+from botz.view.lab.exports import TYPES, plain_name
 from botz.view.lab.forms import form_of, with_ground
 from botz.view.lab.guard import Guarded, address_of, client_of, discard_body, printable
 from botz.view.lab.lab import GZIP_LEVEL, InitialRun, Lab, Picture
+from botz.view.lab.recordings import name_of, scenario_of
 from botz.view.lab.sentences import LabError, Sentence, told
 
 logger = logging.getLogger("botz.lab")
@@ -66,6 +70,10 @@ def application(lab: Lab, client_folder: Path | None, initial: InitialRun | None
         Route("/api/form", answering(form)),
         Route("/api/pictures/{name}", answering(picture)),
         Route("/api/recordings", answering(recordings)),
+        Route("/api/recordings/{id}", answering(delete_recording), methods=["DELETE"]),
+        Route("/api/recordings/{id}/name", answering(rename_recording), methods=["POST"]),
+        Route("/api/recordings/{id}/recording.mcap", answering(recording_file)),
+        Route("/api/recordings/{id}/recording.csv", answering(recording_table)),
         Route("/api/recordings/{id}/info", answering(recording_info)),
         Route("/api/recordings/{id}/scene.glb", answering(recording_scene)),
         Route("/api/recordings/{id}/data", answering(recording_data)),
@@ -74,6 +82,7 @@ def application(lab: Lab, client_folder: Path | None, initial: InitialRun | None
         Route("/api/runs/{id}/scene.glb", answering(run_scene)),
         Route("/api/runs/{id}/workspace", answering(run_workspace)),
         Route("/api/exports/{id}", answering(export_status)),
+        Route("/api/exports/{id}", answering(cancel_export), methods=["DELETE"]),
         Route("/api/exports/{id}/file", answering(export_file)),
         WebSocketRoute("/ws", websocket),
         *page_routes(client_folder),
@@ -143,6 +152,8 @@ def answering(answer: Answer) -> Answer:
             return JSONResponse(told(error, "error"), 404 if missing else 422)
         except BotzError as error:
             return JSONResponse(told(error, "error"), 500)
+        except TooLarge:
+            return JSONResponse(told(Sentence("request.large", most=LARGEST_BODY), "error"), 413)
         except ClientDisconnect:
             return Response(status_code=400)  # it has gone before it had said all; nobody reads this
         except Exception:
@@ -167,8 +178,6 @@ async def scenarios(request: Request) -> Response:
 async def form(request: Request) -> Response:
     lab, query = lab_of(request), request.query_params
     if "recording" in query:
-        from botz.view.lab.recordings import scenario_of
-
         opened = await lab.recordings.open(query["recording"])
         loaded = await asyncio.to_thread(scenario_of, opened)
     else:
@@ -239,19 +248,66 @@ async def run_workspace(request: Request) -> Response:
     return Response(points, media_type=FLOATS, headers={"x-botz-columns": "3"})
 
 
-async def export(request: Request) -> Response:
+class TooLarge(Exception):
+    """A body of more than LARGEST_BODY."""
+
+
+async def json_of(request: Request) -> Any:
     body = bytearray()
     async for part in request.stream():
         body += part
         if len(body) > LARGEST_BODY:
             await discard_body(request.receive)
-            return JSONResponse(told(Sentence("request.large", most=LARGEST_BODY), "error"), 413)
+            raise TooLarge
     try:
-        wanted = json.loads(body)
+        return json.loads(body)
     except (ValueError, RecursionError):
         raise LabError(Sentence("request.json")) from None
-    job = await lab_of(request).exports.ask(request.path_params["id"], wanted)
+
+
+async def rename_recording(request: Request) -> Response:
+    body = await json_of(request)
+    name = body.get("name") if isinstance(body, dict) else None
+    if not isinstance(name, str):
+        raise LabError(Sentence("recording.name"))
+    recordings = lab_of(request).recordings
+    return JSONResponse({"name": await asyncio.to_thread(recordings.rename, request.path_params["id"], name)})
+
+
+async def delete_recording(request: Request) -> Response:
+    await lab_of(request).delete_recording(request.path_params["id"])
+    return JSONResponse({"deleted": request.path_params["id"]})
+
+
+async def recording_file(request: Request) -> Response:
+    lab, key = lab_of(request), request.path_params["id"]
+    lab.check_written(key)
+    path = await asyncio.to_thread(lab.recordings.path_of, key)
+    return FileResponse(path, media_type=FLOATS, filename=plain_name(name_of(path.parent) or key, ".mcap"))
+
+
+async def recording_table(request: Request) -> Response:
+    key = request.path_params["id"]
+    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="botz-lab-csv-")
+    clean = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        recordings = lab_of(request).recordings
+        path = await recordings.table(key, Path(folder))
+        name = name_of((await asyncio.to_thread(recordings.path_of, key)).parent) or key
+    except BaseException:
+        await clean()
+        raise
+    kind = "text/csv" if path.suffix == ".csv" else "application/zip"
+    return FileResponse(path, media_type=kind, filename=plain_name(name, path.suffix), background=clean)
+
+
+async def export(request: Request) -> Response:
+    job = await lab_of(request).exports.ask(request.path_params["id"], await json_of(request))
     return JSONResponse({"job": job.id})
+
+
+async def cancel_export(request: Request) -> Response:
+    return JSONResponse((await lab_of(request).exports.cancel(request.path_params["id"])).described())
 
 
 async def export_status(request: Request) -> Response:

@@ -94,6 +94,17 @@ class Catalogue:
 
         return {"name": name, "engine": text("engine"), "description": text("description")}
 
+    def data_of(self, name: str) -> dict[str, Any] | None:
+        """The scenario that a recording's name means, as it is now; None where there is none or it cannot be read."""
+        try:
+            path = library.path_of("scenario", name)
+            if path is None:
+                paths = [path for file, path in self.files().items() if file == name or path.stem == name]
+                path = paths[0] if len(paths) == 1 else None
+            return load(path).data if path is not None else None
+        except (BotzError, OSError):
+            return None
+
     def load(self, name: str) -> LoadedScenario:
         """A scenario by its name in the list."""
         path = library.path_of("scenario", name) or self.files().get(name)

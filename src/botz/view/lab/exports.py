@@ -7,6 +7,7 @@ import re
 import secrets
 import sys
 import tempfile
+import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,11 @@ class Wanted(BaseModel):
     end: float | None = Field(default=None, ge=0.0, alias="to")
 
 
+def plain_name(recording: str, ending: str) -> str:
+    """What a browser calls a file: letters that any disk takes."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", recording)[:100] + ending
+
+
 @dataclass
 class Job:
     id: str
@@ -67,20 +73,38 @@ class Job:
     wanted: Wanted
     source: Path
     path: Path
-    status: Literal["waiting", "running", "done", "failed"] = "waiting"
+    status: Literal["waiting", "running", "done", "failed", "cancelled"] = "waiting"
     progress: float = 0.0
+    began: tuple[float, float] | None = None
+    """When the first part was done, and how much that was: before it the process only gets ready."""
+    reported: float = 0.0
+    """When the last part was done."""
     error: str | Sentence | None = None
 
     @property
     def file_name(self) -> str:
-        """What a browser calls it: letters that any disk takes."""
-        return re.sub(r"[^A-Za-z0-9._-]+", "-", self.recording)[:100] + "." + self.wanted.format
+        return plain_name(self.recording, f".{self.wanted.format}")
+
+    @property
+    def left(self) -> float | None:
+        """Time until it is done, at the speed so far [s]; None where that is not known."""
+        if self.status != "running" or self.began is None or self.progress <= self.began[1]:
+            return None
+        at, first = self.began
+        whole = (self.reported - at) * (1.0 - self.progress) / (self.progress - first)
+        return max(0.0, whole - (time.monotonic() - self.reported))
+
+    def note_progress(self, progress: float) -> None:
+        self.progress, self.reported = progress, time.monotonic()
+        if self.began is None:
+            self.began = (self.reported, progress)
 
     def described(self) -> dict[str, Any]:
         return {
             "job": self.id,
             "status": self.status,
             "progress": self.progress,
+            "left": self.left,
             "error": str(self.error) if self.error else None,
             "error_said": [self.error.told()] if isinstance(self.error, Sentence) else None,
         }
@@ -92,7 +116,7 @@ class Exports:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._turn = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def ask(self, recording: str, body: Any) -> Job:
         try:
@@ -113,8 +137,20 @@ class Exports:
         self._jobs[key] = job
         self._forget_old()
         task = asyncio.create_task(self._work(job))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[key] = task
+        task.add_done_callback(lambda _: self._tasks.pop(key, None))
+        return job
+
+    async def cancel(self, key: str) -> Job:
+        """End it, with its process, and leave no file; one that is done is only forgotten."""
+        job = self.job(key)
+        task = self._tasks.get(key)
+        if task is not None:
+            job.status = "cancelled"
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        job.status = "cancelled"
+        await asyncio.to_thread(job.path.unlink, missing_ok=True)
         return job
 
     def job(self, key: str) -> Job:
@@ -123,7 +159,7 @@ class Exports:
         return self._jobs[key]
 
     def _forget_old(self) -> None:
-        ended = [job for job in self._jobs.values() if job.status in ("done", "failed")]
+        ended = [job for job in self._jobs.values() if job.status not in ("waiting", "running")]
         for job in ended[: max(0, len(self._jobs) - MOST_KEPT)]:
             del self._jobs[job.id]
             job.path.unlink(missing_ok=True)
@@ -134,7 +170,8 @@ class Exports:
             try:
                 await self._carry_out(job)
             except asyncio.CancelledError:
-                job.status, job.error = "failed", Sentence("export.closed")
+                if job.status != "cancelled":
+                    job.status, job.error = "failed", Sentence("export.closed")
                 raise
             except Exception as error:  # whatever went wrong, the page is told and the next one has its turn
                 job.status, job.error = "failed", Sentence("export.failed", why=f"{type(error).__name__}: {error}")
@@ -156,7 +193,7 @@ class Exports:
             async for message in child.messages():
                 match message["event"]:
                     case "progress":
-                        job.progress = float(message["progress"])
+                        job.note_progress(float(message["progress"]))
                     case "failed":
                         job.status, job.error = "failed", str(message["reason"])
                     case "finished":
@@ -165,8 +202,9 @@ class Exports:
             job.status, job.error = "failed", Sentence("export.died", how=ending(child.code))
 
     async def close(self) -> None:
-        for task in list(self._tasks):
+        tasks = list(self._tasks.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         if self._folder is not None:
             self._folder.cleanup()

@@ -46,6 +46,8 @@ class InitialRun:
     out: Path | None = None
     factor: float | None = None
     """Of real time; 0 for as fast as possible, None for the scenario's own, or 1."""
+    serve: bool = False
+    """With the scenario's links for teams and viewers."""
     label: str = ""
     waits: bool = False
     """Whether it stays paused until the first page has its picture: nobody misses its beginning."""
@@ -64,7 +66,7 @@ class Picture:
 class Lab:
     def __init__(self, guard: Guard, catalogue: Catalogue, runs_folder: Path, spawner: Spawner):
         self.guard, self.catalogue = guard, catalogue
-        self.recordings = Recordings(runs_folder)
+        self.recordings = Recordings(runs_folder, catalogue.data_of)
         self.spawner = spawner
         self.runs = Runs(self.recordings, spawner, self._run_changed)
         self.exports = Exports(self.recordings, spawner)
@@ -296,7 +298,7 @@ class Lab:
         self._trusted.update(loaded.user_code)
         factor = initial.factor if initial.factor is not None else factor_of(loaded)
         label = initial.label or loaded.name
-        run = LabRun(loaded, label=label, changed={}, factor=factor, driver=None, out=initial.out)
+        run = LabRun(loaded, label=label, changed={}, factor=factor, driver=None, out=initial.out, serve=initial.serve)
         if initial.waits:
             run.wait_for_page()
         self._unclaimed.append(run)
@@ -353,6 +355,18 @@ class Lab:
                 raise LabError(Sentence("arm.posture"))
         found = await asyncio.to_thread(self.arms.solutions, owner, spec, message.robot, joints)
         client.tell({"t": "solutions", "robot": message.robot, "joints": found})
+
+    def check_written(self, key: str) -> None:
+        """A recording that a run still writes is no whole file."""
+        if any(run.going_on and run.recording == key for run in self.runs):
+            raise LabError(Sentence("recording.busy"))
+
+    async def delete_recording(self, key: str) -> None:
+        """Not one that is being written, or that a run starts from."""
+        if any(run.going_on and run.origin is not None and run.origin.recording == key for run in self.runs):
+            raise LabError(Sentence("recording.busy"))
+        self.check_written(key)
+        await asyncio.to_thread(self.recordings.delete, key)
 
     async def workspace(self, robot: str, *, run: str | None = None, recording: str | None = None) -> bytes:
         owner, spec = await self._spec(run, recording)

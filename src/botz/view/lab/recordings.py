@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import stat
+import tempfile
+import zipfile
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +28,19 @@ MOST_LISTED = 1000
 MOST_VALUES = 1 << 24
 """Numbers in one answer."""
 MOST_LOGS = 2000
+NAME_FILE = "name.txt"
+"""In a run's folder: what its user calls it."""
+LONGEST_NAME = 100
+OURS = (RECORDING_NAME, NAME_FILE, "links.json", "diverged.csv", "metadata.yaml", "plot.png", "video.mp4")
+"""What a run leaves in its folder. Deleting a recording removes these and nothing else."""
+MAGIC = b"\x89MCAP0\r\n"
+MOST_CHANGES = 40
+LONGEST_VALUE = 120
+UNTOLD = ("time.realtime", "description")
+"""Settings that are no changes of a scenario: how fast it is watched, what is said of it."""
+
+Base = Callable[[str], Mapping[str, Any] | None]
+"""The scenario of a name as it is now; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +58,8 @@ class Stamp:
 
 
 class Recordings:
-    def __init__(self, folder: Path):
-        self.folder = folder
+    def __init__(self, folder: Path, base: Base = lambda name: None):
+        self.folder, self._base = folder, base
         self._beside: dict[str, Path] = {}
         """Recordings of this lab's runs that lie elsewhere."""
         self._open: OrderedDict[Stamp, Recording] = OrderedDict()
@@ -89,15 +109,65 @@ class Recordings:
     def entries(self) -> list[dict[str, Any]]:
         # Several threads may be here at once: each reads the list there is, and puts its own in its place at the end.
         known, entries, listed = self._listed, [], {}
+        bases: dict[str, Mapping[str, Any] | None] = {}
+
+        def base(name: str) -> Mapping[str, Any] | None:
+            if name not in bases:
+                bases[name] = self._base(name)
+            return bases[name]
+
         for key, path in self.files().items():
             try:
                 stamp = Stamp.of(path)
             except OSError:
                 continue
-            listed[stamp] = known[stamp] if stamp in known else _entry(path)
-            entries.append({"id": key, **listed[stamp]})
+            listed[stamp] = known[stamp] if stamp in known else _entry(path, base)
+            entries.append({"id": key, "name": name_of(path.parent), **listed[stamp]})
         self._listed = listed
         return entries
+
+    # --- names, files, and their end -----------------------------------------------------------------------
+
+    def rename(self, key: str, name: str) -> str:
+        """Give a recording a name of its own, kept in its folder; an empty one takes it away."""
+        folder = self.path_of(key).parent
+        name = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())[:LONGEST_NAME]
+        target = folder / NAME_FILE
+        try:
+            if not name:
+                target.unlink(missing_ok=True)
+                return name
+            number, unfinished = tempfile.mkstemp(prefix=".name-", dir=folder)
+            with os.fdopen(number, "w", encoding="utf-8") as file:
+                file.write(name + "\n")
+            Path(unfinished).replace(target)
+        except OSError as error:
+            raise LabError(Sentence("recording.unwritable", why=error.strerror or str(error))) from None
+        return name
+
+    def delete(self, key: str) -> None:
+        """Remove a recording of the lab's folder with what belongs to it; files that are not of a run stay, and so does
+        their folder."""
+        path = self.path_of(key)
+        folder = path.parent
+        if key in self._beside or folder.is_symlink() or folder.resolve().parent != self.folder.resolve():
+            raise LabError(Sentence("recording.elsewhere"))
+        try:
+            if not is_recording(path):
+                raise LabError(Sentence("recording.foreign"))
+            for name in OURS:
+                with suppress(FileNotFoundError):
+                    if stat.S_ISREG((folder / name).lstat().st_mode):
+                        (folder / name).unlink()
+        except OSError as error:
+            raise LabError(Sentence("recording.unwritable", why=error.strerror or str(error))) from None
+        with suppress(OSError):  # something else is in it
+            folder.rmdir()
+
+    async def table(self, key: str, folder: Path) -> Path:
+        """The recording as CSV: one file, or, where it has several streams, an archive of them."""
+        recording = await self.open(key)
+        return await asyncio.to_thread(_write_table, recording, folder)
 
     # --- one of them ---------------------------------------------------------------------------------------
 
@@ -138,6 +208,8 @@ class Recordings:
             "started_at": first_time(recording),
             "status": recording.summary.get("status", "incomplete"),
             "problem": recording.problem,
+            "name": name_of(recording.path.parent),
+            "changes": await asyncio.to_thread(changes_of, recording, self._base),
         }
 
     async def data(self, key: str, channels: list[str], start: float, end: float, rate: float) -> tuple[bytes, int]:
@@ -197,6 +269,75 @@ def thinned(times: np.ndarray, rate: float) -> np.ndarray:
     return times[keep]
 
 
+def name_of(folder: Path) -> str:
+    try:
+        with (folder / NAME_FILE).open(encoding="utf-8", errors="replace") as file:
+            name = file.read(LONGEST_NAME + 1).partition("\n")[0]
+    except OSError:
+        return ""
+    return "".join(letter for letter in name if letter.isprintable())
+
+
+def is_recording(path: Path) -> bool:
+    """Whether it is a file, no link, that begins as recordings do."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        return False
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def changes_of(recording: Recording, base: Base) -> list[tuple[str, Any, Any]]:
+    """What differs from the scenario of that name: key, value there, value here; None where it is not set."""
+    scenario = base(recording.header.scenario_name)
+    if scenario is None:
+        return []
+    return differences(scenario, recording.scenario)[:MOST_CHANGES]
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    there, here = leaves(before), leaves(after)
+    return [
+        (key, shown(there.get(key)), shown(here.get(key)))
+        for key in [*there, *(key for key in here if key not in there)]
+        if key not in UNTOLD and there.get(key) != here.get(key)
+    ]
+
+
+def leaves(tree: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Values by their key with dots; a list of plain values is one value."""
+    found: dict[str, Any] = {}
+    for key, value in tree.items():
+        name = f"{above}{key}"
+        if isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+            value = {str(number): one for number, one in enumerate(value)}
+        if isinstance(value, Mapping):
+            found |= leaves(value, f"{name}.")
+        elif value is not None:
+            found[name] = value
+    return found
+
+
+def shown(value: Any) -> str | float | bool | None:
+    """A value as the page shows it."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return words if len(words) <= LONGEST_VALUE else words[: LONGEST_VALUE - 1] + "…"
+
+
+def _write_table(recording: Recording, folder: Path) -> Path:
+    from botz.record.export import export
+
+    files = export(recording, folder / "recording.csv", "csv")
+    if len(files) == 1:
+        return files[0]
+    archive = folder / "recording.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as together:
+        for file in files:
+            together.write(file, file.name)
+    return archive
+
+
 def _changed(path: Path) -> float:
     try:
         return path.stat().st_mtime
@@ -204,13 +345,13 @@ def _changed(path: Path) -> float:
         return 0.0
 
 
-def _entry(path: Path) -> dict[str, Any]:
+def _entry(path: Path, base: Base) -> dict[str, Any]:
     """Of a recording's description, without reading its numbers."""
     try:
         recording = read(path)
     except (BotzError, OSError) as error:
         why = told(Sentence("unreadable.recording", why=str(error)), "status")
-        return {"scenario": "", "engine": "", "started": "", "duration": 0.0, **why}
+        return {"scenario": "", "engine": "", "started": "", "duration": 0.0, "changes": [], **why}
     summary = recording.summary
     try:
         duration = float(summary.get("started_at_s", 0.0)) + float(summary.get("simulated_s", 0.0))
@@ -222,4 +363,5 @@ def _entry(path: Path) -> dict[str, Any]:
         "started": recording.header.info.get("started", ""),
         "duration": duration,
         "status": summary.get("status", "incomplete"),
+        "changes": changes_of(recording, base),
     }

@@ -69,7 +69,7 @@ def main() -> None:
     try:
         ending = run(orders, tell, attached)
     except BotzError as error:
-        ending = {"status": "failed", "error": str(error)}
+        ending = {"status": "failed", "error": str(error), "details": getattr(error, "details", "")}
     except KeyboardInterrupt:
         ending = {"status": "interrupted"}
     tell({"event": "finished", **ending})
@@ -102,13 +102,34 @@ def run(orders: dict[str, Any], tell: Tell, attached: threading.Event) -> dict[s
         tell({"event": "ready", "run_id": run_id, "folder": str(folder)})
         attached.wait(ATTACH_SECONDS)  # a run that ends at once must not be gone before the lab has seen it
 
+    servers = None
+    if orders["serve"]:
+        from botz.links.serving import Served, links_of
+
+        spec: Any = loaded.spec
+        servers = Served(links_of(spec), seed=spec.seed, tell=lambda table: tell_served(tell, table))
     try:
-        outcome = run_scenario(loaded, out=folder, shared=True, on_ready=ready, start=start, paused=orders["paused"])
+        outcome = run_scenario(
+            loaded,
+            out=folder,
+            shared=True,
+            on_ready=ready,
+            servers=servers,
+            start=start,
+            paused=orders["paused"],
+        )
     finally:
         with suppress(OSError):  # of a run that never began nothing is left
             folder.rmdir()
     error = str(outcome.error) if outcome.error is not None else None
-    return {"status": outcome.status, "error": error, "summary": outcome.summary}
+    details = getattr(outcome.error, "details", "")
+    return {"status": outcome.status, "error": error, "details": details, "summary": outcome.summary}
+
+
+def tell_served(tell: Tell, table: str) -> None:
+    """Where the links are: on the lab's terminal and in its pages."""
+    print(table, file=sys.stderr, flush=True)
+    tell({"event": "log", "level": "info", "text": table})
 
 
 def folder_of(orders: dict[str, Any], name: str) -> Path:

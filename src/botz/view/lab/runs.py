@@ -44,6 +44,7 @@ command hold, which is for programs."""
 MOST_LOGS = 100
 ENDLESS_SECONDS = 86400.0
 """A run this long lasts until it is stopped: pages show no end of it."""
+LARGEST_DETAILS = 1 << 14
 
 logger = logging.getLogger("botz.lab")
 GOING_ON = ("starting", "running", "paused")
@@ -88,6 +89,7 @@ class LabRun:
         driver: str | None,
         origin: From | None = None,
         out: Path | None = None,
+        serve: bool = False,
     ):
         self.id = secrets.token_hex(6)
         self.loaded, self.label, self.set = loaded, label, changed
@@ -95,7 +97,11 @@ class LabRun:
         self.spec: Any = loaded.spec
         self.step_ns: int = self.spec.time.step_ns
         self.status = "starting"
+        self.serve = serve
+        """Whether the scenario's links are opened."""
         self.error: str | Sentence | None = None
+        self.details = ""
+        """The traceback of a user's code that failed, with file and line."""
         self.recording: str | None = None
         self.channels: ChannelTable | None = None
         self.hands: dict[str, Hands] = {}
@@ -159,6 +165,7 @@ class LabRun:
             "driver": self.driver,
             "recording": self.recording,
             "error": str(self.error) if self.error else None,
+            "error_details": self.details,
             "error_said": [self.error.told()] if isinstance(self.error, Sentence) else None,
             "channels": [[c.name, c.unit, c.description, list(c.components)] for c in channels],
             "robots": [one.described() for one in hands],
@@ -262,7 +269,7 @@ class LabRun:
     async def live(self, spawner: Spawner, recordings: Recordings, tell: Tell) -> None:
         """Until it has ended for good."""
         while True:
-            self.status, self.error, self.recording = "starting", None, None
+            self.status, self.error, self.details, self.recording = "starting", None, "", None
             self._stopping, self._again, self._ending = False, False, None
             tell(self, None)
             try:
@@ -283,6 +290,7 @@ class LabRun:
             "out": str(self.out.absolute()) if self.out is not None else None,
             "from": {"recording": str(self.origin.path), "time": self.origin.time} if self.origin else None,
             "paused": self._start_paused,
+            "serve": self.serve,
             "path": sys.path,
         }
         self._start_paused = False
@@ -354,8 +362,9 @@ class LabRun:
         self.attached = None
         end = self._ending or {"status": "failed"}
         self.status, self.error = str(end["status"]), end.get("error") or None
+        self.details = str(end.get("details") or "")[:LARGEST_DETAILS]
         if self.error and not self._again:
-            self.logs.append(("error", self.error))
+            self.logs.append(("error", f"{self.error}\n{self.details}" if self.details else self.error))
             logger.warning("botz: lab: run of %s failed: %s", printable(self.label), printable(self.error))
 
 

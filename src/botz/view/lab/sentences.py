@@ -57,6 +57,12 @@ ENGLISH = {
     "arm.none": "{robot}: is no arm whose inverse kinematics are known",
     "arm.joints": "{robot}: needs {count} finite joint variables",
     "arm.posture": "joints: give the joints",
+    # recordings
+    "recording.busy": "a run that is going on needs this recording; stop it first",
+    "recording.elsewhere": "this recording lies outside of the lab's folder; delete it there",
+    "recording.foreign": "this is no recording of Botz's; delete it by hand",
+    "recording.name": "name: a text",
+    "recording.unwritable": "the recording's folder cannot be changed: {why}",
     # exports
     "export.most": "{most} exports are waiting already; try again later",
     "export.early": "this export has no file yet",
