@@ -25,12 +25,22 @@ def test_the_folder_is_a_bag_with_standard_messages_of_sensors(tmp_path):
     with rosbag2.Reader(tmp_path) as reader:
         for connection in reader.connections:
             store.register(typesys.get_types_from_msg(connection.msgdef.data, connection.msgtype))
+        latched = {
+            one.topic
+            for one in reader.connections
+            if any(qos.durability.name == "TRANSIENT_LOCAL" for qos in one.ext.offered_qos_profiles)
+        }
         announced = {one.topic: one.msgcount for one in reader.connections}
         for connection, time_ns, raw in reader.messages():
             found.setdefault(connection.topic, []).append((time_ns, store.deserialize_cdr(raw, connection.msgtype)))
         assert reader.message_count == sum(announced.values())
         assert (reader.start_time, reader.end_time) == (0, round(rec.duration * 1e9) + 1)
     assert {topic: len(messages) for topic, messages in found.items()} == {k: n for k, n in announced.items() if n}
+    assert latched == {"/lophorina/robot_description", "/robot_description", "/tf_static"}
+    assert all(announced[topic] == 1 for topic in latched)
+    placed = {one.child_frame_id for one in found["/tf_static"][0][1].transforms}
+    assert found["/lophorina/gnss"][0][1].header.frame_id == "lophorina/gnss/sensor"
+    assert {f"lophorina/{name}/sensor" for name in ("gnss", "compass", "baro")} <= placed
     steps = rec.steps("lophorina/gnss/position")
     kinds = {topic: type(messages[0][1]).__name__ for topic, messages in found.items()}
     assert kinds["/lophorina/gnss"].endswith("NavSatFix")

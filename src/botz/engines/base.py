@@ -145,6 +145,8 @@ class ImuView:
     """Channel with quat_wxyz, or None."""
     angular_velocity: str
     linear_acceleration: str
+    frame: str = ""
+    """Whose axes they are in; the robot's where it is empty."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,8 @@ class SensorView:
     topic: str
     kind: Literal["NavSatFix", "MagneticField", "FluidPressure"]
     channel: str
+    frame: str = ""
+    """As of ImuView."""
 
 
 RosView = PoseView | JointView | ImuView | SensorView

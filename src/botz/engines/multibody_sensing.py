@@ -121,15 +121,16 @@ def channels_of(name: str, sensor: AnySensor) -> list[Channel]:
 
 def views_of(robot: str, name: str, sensor: AnySensor) -> list[ImuView | SensorView]:
     part = f"{robot}/{name}"
+    frame = f"{part}/sensor"
     match sensor:
         case Imu():
-            return [ImuView(robot, name, None, f"{part}/angular_velocity", f"{part}/linear_acceleration")]
+            return [ImuView(robot, name, None, f"{part}/angular_velocity", f"{part}/linear_acceleration", frame)]
         case Gps():
-            return [SensorView(robot, name, "NavSatFix", f"{part}/position")]
+            return [SensorView(robot, name, "NavSatFix", f"{part}/position", frame)]
         case Magnetometer():
-            return [SensorView(robot, name, "MagneticField", f"{part}/field")]
+            return [SensorView(robot, name, "MagneticField", f"{part}/field", frame)]
         case Barometer():
-            return [SensorView(robot, name, "FluidPressure", f"{part}/pressure")]
+            return [SensorView(robot, name, "FluidPressure", f"{part}/pressure", frame)]
         case _:
             return []
 

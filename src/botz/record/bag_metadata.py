@@ -11,12 +11,35 @@ VERSION = 5
 """Of rosbag2's metadata: the first that names each file, read by every later one."""
 
 
+QOS_KEY = "offered_qos_profiles"
+"""Where rosbag2 looks for it in a channel's metadata."""
+_FOREVER = {"sec": 2147483647, "nsec": 4294967295}
+LATCHED = yaml.safe_dump(
+    [
+        {
+            "history": 1,  # the last `depth` messages
+            "depth": 1,
+            "reliability": 1,  # reliable
+            "durability": 1,  # transient local: also for those who come later
+            "deadline": dict(_FOREVER),
+            "lifespan": dict(_FOREVER),
+            "liveliness": 1,
+            "liveliness_lease_duration": dict(_FOREVER),
+            "avoid_ros_namespace_conventions": False,
+        }
+    ],
+    sort_keys=False,
+)
+"""Quality of service of a topic of one message, in the numbers of rmw."""
+
+
 class BagTopic(NamedTuple):
-    """A topic of the bag: its name, its type, and how many messages it has."""
+    """A topic of the bag: its name, its type, how many messages it has, and its quality of service."""
 
     name: str
     kind: str
     messages: int
+    qos: str = ""
 
 
 def bag_metadata(file: str, topics: Sequence[BagTopic], first_ns: int, last_ns: int) -> str:
@@ -35,7 +58,7 @@ def bag_metadata(file: str, topics: Sequence[BagTopic], first_ns: int, last_ns: 
                     "name": topic.name,
                     "type": topic.kind,
                     "serialization_format": "cdr",
-                    "offered_qos_profiles": "",
+                    QOS_KEY: topic.qos,
                 },
                 "message_count": topic.messages,
             }

@@ -222,10 +222,10 @@ class McapFile:
         first = min((chunk.message_start_time for chunk in self._chunks), default=0)
         return first, max((chunk.message_end_time for chunk in self._chunks), default=0)
 
-    def topics(self) -> list[tuple[str, str, int]]:
-        """Topic, name of its schema, and messages in closed chunks."""
+    def topics(self) -> list[tuple[Channel, str, int]]:
+        """Channel, name of its schema, and messages in closed chunks."""
         names = {schema.id: schema.name for schema in self._schemas.values()}
-        return [(one.topic, names[one.schema_id], self._counts.get(one.id, 0)) for one in self._channels]
+        return [(one, names[one.schema_id], self._counts.get(one.id, 0)) for one in self._channels]
 
     def _summary_groups(self) -> list[tuple[int, list[McapRecord]]]:
         first, last = self.span_ns

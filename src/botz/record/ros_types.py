@@ -51,6 +51,7 @@ DEFINITIONS = {
         "geometry_msgs/Vector3 linear_acceleration",
         "float64[9] linear_acceleration_covariance",
     ),
+    "std_msgs/String": ("string data",),
     "sensor_msgs/NavSatStatus": (
         "int8 STATUS_NO_FIX=-1",
         "int8 STATUS_FIX=0",

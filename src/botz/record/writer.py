@@ -13,7 +13,7 @@ import numpy as np
 
 from botz.engines.base import Channel, ChannelTable, RosView
 from botz.errors import RecordingError
-from botz.record.bag_metadata import BagTopic, bag_metadata
+from botz.record.bag_metadata import LATCHED, QOS_KEY, BagTopic, bag_metadata
 from botz.record.cdr import (
     ENCAPSULATION,
     LENGTH_BEFORE_PAYLOAD,
@@ -28,8 +28,9 @@ from botz.record.cdr import (
 )
 from botz.record.mcap_file import CHUNK_BYTES, LARGEST_CHUNK, McapFile
 from botz.record.ros_types import DEFINITIONS, LOG_LEVELS, channel_lines, full_name, schema_text
-from botz.record.ros_views import StandardTopic, standard_topics
+from botz.record.ros_views import LatchedTopic, StandardTopic, latched_topics, standard_topics
 from botz.record.streams import RecordingHeader, StreamSpec, field_name, unique_names
+from botz.scene.robot_description import RobotDescription
 
 FORMAT = "1"
 """Layout of Botz's own messages and metadata; readers refuse a later one."""
@@ -39,6 +40,7 @@ ROLE_KEY = "botz"
 """Key in a channel's metadata: JSON that says what the channel is and what its fields mean."""
 RESERVED_FIELDS = ("stamp", "step", "source")
 SNAPSHOT_TOPIC, CLOCK_TOPIC, LOG_TOPIC, TF_TOPIC = "/botz/snapshot", "/botz/clock", "/rosout", "/tf"
+FIXED_TOPICS = ("/tf_static", "/robot_description")
 
 
 class RecordingWriter:
@@ -52,6 +54,7 @@ class RecordingWriter:
         inputs: ChannelTable,
         streams: Sequence[StreamSpec],
         views: Sequence[RosView] = (),
+        descriptions: Sequence[RobotDescription] = (),
         *,
         flush_seconds: float = 0.2,
         sync_seconds: float | None = 1.0,
@@ -66,7 +69,7 @@ class RecordingWriter:
         self._flushed = self._synced = time.monotonic()
         self._closed = False
         self._sequences: dict[int, int] = {}
-        self._topic_names = [SNAPSHOT_TOPIC, CLOCK_TOPIC, LOG_TOPIC, TF_TOPIC]
+        self._topic_names = [SNAPSHOT_TOPIC, CLOCK_TOPIC, LOG_TOPIC, TF_TOPIC, *FIXED_TOPICS]
         self._type_names: list[str] = ["Snapshot", "Clock"]
         self._file = McapFile(self.path, profile="ros2", library=f"botz {botz_version()}")
         try:
@@ -76,7 +79,11 @@ class RecordingWriter:
             self._logs = self._add_plain(LOG_TOPIC, "rcl_interfaces/Log", "log")
             self._commands = self._add_commands(inputs)
             first_robots = {name.split("/", 1)[0] for name in streams[0].channels} if streams else set()
-            standard = [self._add_standard(topic) for topic in standard_topics(views, channels, first_robots)]
+            topics = standard_topics(views, channels, first_robots, descriptions)
+            standard = [self._add_standard(topic) for topic in topics]
+            self._latched = [
+                (self._add_latched(one), one) for one in latched_topics(descriptions, channels, first_robots)
+            ]
             self._streams = [self._add_stream(stream, channels) for stream in streams]
             if streams:
                 self._streams[0] += standard
@@ -112,6 +119,11 @@ class RecordingWriter:
         topic = topic if topic == TF_TOPIC else self._topic_name(topic)
         channel = self._file.add_channel(topic, schema, {ROLE_KEY: json.dumps({"role": "view"})})
         return Topic(channel, standard.layout, standard.fill)
+
+    def _add_latched(self, latched: LatchedTopic) -> int:
+        schema = self._file.add_schema(full_name(latched.kind), schema_text(DEFINITIONS[latched.kind]))
+        topic = latched.topic if latched.topic in FIXED_TOPICS else self._topic_name(latched.topic)
+        return self._file.add_channel(topic, schema, {ROLE_KEY: json.dumps({"role": "view"}), QOS_KEY: LATCHED})
 
     def _add_stream(self, stream: StreamSpec, channels: ChannelTable) -> list[Topic]:
         by_robot: dict[str, list[Channel]] = {}
@@ -177,6 +189,8 @@ class RecordingWriter:
         topics = self._streams[stream]
         if not topics:
             return
+        if self._latched and len(steps):
+            self._write_latched(steps[:1])
         # Blocks of about one chunk keep a long batch in bounded memory and all topics near in time. All topics
         # of a block share a chunk, so that a file cut short has the same steps for every robot.
         block = max(1, CHUNK_BYTES // sum(topic.size for topic in topics))
@@ -190,6 +204,15 @@ class RecordingWriter:
             if self._file.pending >= CHUNK_BYTES:
                 self.flush()
         self.flush_if_due()
+
+    def _write_latched(self, first: np.ndarray) -> None:
+        """Once, at the time of the first row."""
+        times = first * self._step_ns
+        for channel_id, latched in self._latched:
+            topic = Topic(channel_id, latched.layout, lambda records, rows: None)
+            records = topic.compose(first, times, stamps_of(times), np.empty((1, 0)))
+            self._file.add_records(channel_id, times, records)
+        self._latched = []
 
     def write_command(self, step: int, robot: str, values: np.ndarray, source: str) -> None:
         """Raw inputs of `robot`, applied just before step `step` is taken."""
@@ -245,7 +268,10 @@ class RecordingWriter:
 
     def bag_metadata(self) -> str:
         """The text of rosbag2's metadata.yaml, of everything flushed."""
-        topics = [BagTopic(*topic) for topic in self._file.topics()]
+        topics = [
+            BagTopic(channel.topic, kind, messages, channel.metadata.get(QOS_KEY, ""))
+            for channel, kind, messages in self._file.topics()
+        ]
         return bag_metadata(self.path.name, topics, *self._file.span_ns)
 
     def close(self, summary: Mapping[str, str]) -> None:

@@ -23,6 +23,7 @@ from botz.record.streams import RecordingHeader, StreamSpec, column_names
 from botz.record.writer import RecordingWriter
 from botz.scenario.load import LoadedScenario
 from botz.scenario.names import closest
+from botz.scene.scenes import descriptions_of
 from botz.sim.snapshots import decode
 
 RECORDING = "recording.mcap"
@@ -112,6 +113,7 @@ def open_run(
         engine.inputs_table,
         streams,
         engine.views,
+        descriptions_of(spec),
         sync_seconds=SYNC_SECONDS if spec.record.sync else None,
     )
     return outcome, recorder, streams

@@ -124,7 +124,7 @@ class ModelLink:
 class ModelJoint:
     name: str
     kind: str
-    """One of JOINTS."""
+    """One of JOINTS; `floating` where a robot that moves freely hangs on a frame of the world."""
     parent: str
     """Name of a link; '' is the world, for a robot that is fixed to it."""
     child: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +29,14 @@ def write_urdf(model: RobotModel, path: Path) -> list[Problem]:
     return document.left_out
 
 
+def urdf_text(model: RobotModel) -> str:
+    """The document itself; its meshes stay where they are, as file:// addresses."""
+    files = {shape.file for link in model.links.values() for shape in link.shapes if shape.file is not None}
+    return xml_text(_Writing(model, {file: file.resolve().as_uri() for file in files}).robot())
+
+
 class _Writing:
-    def __init__(self, model: RobotModel, meshes: dict[Path, str]):
+    def __init__(self, model: RobotModel, meshes: Mapping[Path, str]):
         self.model = model
         self.meshes = meshes
         self.left_out: list[Problem] = []
@@ -110,7 +117,7 @@ class _Writing:
         node.add("parent", link=joint.parent or WORLD)
         node.add("child", link=joint.child)
         _origin(node, joint.pose)
-        if kind == "fixed":
+        if kind in ("fixed", "floating"):
             return
         node.add("axis", xyz=shown(*joint.axis))
         limit: dict[str, str] = {}

@@ -10,6 +10,7 @@ from botz.scenario.kinematics import KinematicsScenario
 from botz.scenario.multibody import MultibodyScenario
 from botz.scenario.soccer import SoccerScenario
 from botz.scenario.vehicle import VehicleScenario
+from botz.scene.robot_description import RobotDescription, described_scene
 from botz.scene.world_scene import Scene
 
 
@@ -42,3 +43,36 @@ def scene_of(spec: Any, seen: Sequence[tuple[float, float]] = ()) -> Scene:
             return multibody_scene.build(spec, seen)
         case _:
             raise TypeError(f"no scene for a {type(spec).__name__}")
+
+
+def descriptions_of(spec: Any) -> list[RobotDescription]:
+    """The robots and loose objects of a checked scenario as links and joints, without their surroundings."""
+    match spec:
+        case KinematicsScenario():
+            from botz.scene.scenes import kinematics_scene, parts
+
+            scene = Scene(materials=parts.palette())
+            kinematics_scene.add_robots(scene, spec)
+            return described_scene(scene)
+        case VehicleScenario():
+            from botz.scene.scenes import parts, vehicle_scene
+
+            scene = Scene(materials=parts.palette())
+            vehicle_scene.add_robots(scene, spec)
+            return described_scene(scene)
+        case SoccerScenario():
+            from botz.scene.scenes import soccer_scene
+
+            scene = Scene(materials=soccer_scene.materials())
+            soccer_scene.add_robots(scene, spec)
+            return described_scene(scene)
+        case ArmScenario():
+            from botz.scene.scenes import arm_scene
+
+            return arm_scene.described(spec)
+        case MultibodyScenario():
+            from botz.scene.scenes import multibody_scene
+
+            return multibody_scene.described(spec)
+        case _:
+            raise TypeError(f"no description for a {type(spec).__name__}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -67,6 +68,7 @@ class Look:
 # --- solids --------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=256)
 def barrel(radius: float, low: float, high: float, edge: float) -> TriangleMesh:
     """A cylinder along z with rounded rims."""
     rim = [(edge * (1.0 - np.sin(a)), edge * (1.0 - np.cos(a))) for a in np.linspace(0.0, np.pi / 2, 5)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from botz.scenario.arm import ArmScenario, PlacedArm
 from botz.scenario.arm_world import Plane
+from botz.scene.robot_description import RobotDescription, described_scene
 from botz.scene.robot_model import transform
 from botz.scene.scenes import arm_body
 from botz.scene.scenes.arm_body import Look
@@ -43,27 +44,53 @@ AHEAD = (0.0, 1.0, 0.0, 0.0)
 
 
 def build(spec: ArmScenario) -> Scene:
-    scene = Scene(materials=_materials(), indoors=True)
-    bases = {name: transform(*robot.pose) for name, robot in spec.robots.items()}
-    reaches = {name: arm_body.reach_of(robot) for name, robot in spec.robots.items()}
-    middle = np.mean([base[:3, 3] for base in bases.values()], axis=0)
-    spread = max(float(np.linalg.norm(base[:3, 3] - middle)) + reaches[name] for name, base in bases.items())
-    floors = [plane.point[2] for plane in spec.world.planes.values() if _level(plane)]
-    below = [base[2, 3] - arm_body.PEDESTAL * reaches[name] for name, base in bases.items()]
-    ground = max(floors) if floors else float(min(below))
-    _add_surroundings(scene, spec, middle, spread, ground if not floors else None)
-    for number, (name, robot) in enumerate(spec.robots.items()):
-        base = bases[name]
-        stands = base[2, 2] > UPRIGHT and base[2, 3] - ground > 0.0
-        height = float(base[2, 3] - ground) if stands else 1.6 * reaches[name] * arm_body.THICK
-        _add_arm(scene, name, robot, base, height, _look(robot, number))
-    for number, (name, box) in enumerate(spec.world.objects.items()):
-        shape = chamfered(box.size, LOOSE[number % len(LOOSE)], chamfer=0.06)
-        scene.nodes.append(Node(name, shapes=(shape,), motion=Follows(f"{name}/pose")))
+    scene = Scene(materials=materials(), indoors=True)
+    bases = [transform(*robot.pose)[:3, 3] for robot in spec.robots.values()]
+    reaches = [arm_body.reach_of(robot) for robot in spec.robots.values()]
+    middle = np.mean(bases, axis=0)
+    spread = max(float(np.linalg.norm(base - middle)) + reach for base, reach in zip(bases, reaches, strict=True))
+    ground, is_plane = _ground_height(spec)
+    _add_surroundings(scene, spec, middle, spread, None if is_plane else ground)
+    add_robots(scene, spec)
     _frame(scene, spec, ground, spread)
     if spec.world.water is not None:
         scene.materials = {name: _under_water(material) for name, material in scene.materials.items()}
     return scene
+
+
+def add_robots(scene: Scene, spec: ArmScenario) -> None:
+    """Arms, and what they can carry."""
+    ground, _ = _ground_height(spec)
+    for number, (name, robot) in enumerate(spec.robots.items()):
+        base = transform(*robot.pose)
+        stands = base[2, 2] > UPRIGHT and base[2, 3] - ground > 0.0
+        height = float(base[2, 3] - ground) if stands else 1.6 * arm_body.reach_of(robot) * arm_body.THICK
+        _add_arm(scene, name, robot, base, height, _look(robot, number))
+    for number, (name, box) in enumerate(spec.world.objects.items()):
+        shape = chamfered(box.size, LOOSE[number % len(LOOSE)], chamfer=0.06)
+        scene.nodes.append(Node(name, shapes=(shape,), motion=Follows(f"{name}/pose")))
+
+
+def described(spec: ArmScenario) -> list[RobotDescription]:
+    """Arms and loose objects as a recording describes them, with the ranges of the joints."""
+    scene = Scene(materials=materials())
+    add_robots(scene, spec)
+    found = described_scene(scene)
+    for one in found:
+        if one.name not in spec.robots:
+            continue
+        for name, joint in spec.robots[one.name].joints.items():
+            if joint.range is not None:
+                one.model.joints[name] = replace(one.model.joints[name], lower=joint.range[0], upper=joint.range[1])
+    return found
+
+
+def _ground_height(spec: ArmScenario) -> tuple[float, bool]:
+    """Of the highest level plane, or of the floor that is drawn where there is none; and whether it is a plane."""
+    if floors := [plane.point[2] for plane in spec.world.planes.values() if _level(plane)]:
+        return max(floors), True
+    robots = spec.robots.values()
+    return float(min(robot.pose[2] - arm_body.PEDESTAL * arm_body.reach_of(robot) for robot in robots)), False
 
 
 def _frame(scene: Scene, spec: ArmScenario, ground: float, spread: float) -> None:
@@ -81,7 +108,7 @@ def _frame(scene: Scene, spec: ArmScenario, ground: float, spread: float) -> Non
     scene.radius = max(0.5 * float(np.linalg.norm(high - low)) + 0.15 * spread, 0.6 * spread)
 
 
-def _materials() -> dict[str, Material]:
+def materials() -> dict[str, Material]:
     return {
         **palette(),
         "arm-yellow": Material((0.95, 0.70, 0.10, 1.0), 0.42),

@@ -52,6 +52,12 @@ def build(spec: KinematicsScenario) -> Scene:
     cell = 0.5 if max(length, width) <= 6.0 else 1.0
     plate = ground_plate(scene.materials, (4.0 * max(length, width),) * 2, cell=cell)
     scene.nodes.append(Node("ground", shapes=(plate,)))
+    add_robots(scene, spec)
+    scene.centre, scene.radius = start_view(spec)
+    return scene
+
+
+def add_robots(scene: Scene, spec: KinematicsScenario) -> None:
     for number, (name, robot) in enumerate(spec.robots.items()):
         paint = ROBOT_PAINTS[number % len(ROBOT_PAINTS)]
         body = body_shapes(robot, paint)
@@ -63,8 +69,6 @@ def build(spec: KinematicsScenario) -> Scene:
             scene.nodes.append(Node(f"{name}/odometry/body", shapes=ghost, motion=Follows(f"{name}/odometry/pose")))
         scene.actors.append(Actor(name, name, size_of(robot), hands_of(robot)))
         scene.indicators += [Velocity(name, name, f"{name}/twist"), RotationCentre(name, name, f"{name}/twist")]
-    scene.centre, scene.radius = start_view(spec)
-    return scene
 
 
 def recorded(spec: KinematicsScenario, channel: str) -> bool:

@@ -14,10 +14,12 @@ from botz.scenario.multibody import MultibodyScenario, PlacedMultibody
 from botz.scenario.vehicle import Vehicle
 from botz.scene.height_grid import build_grid
 from botz.scene.model_files import loaded
-from botz.scene.robot_model import ModelJoint, ModelShape, RobotModel, transform
-from botz.scene.rotations import rotation_from_quaternion
+from botz.scene.primitives import common_solids
+from botz.scene.robot_description import RobotDescription, add_nodes
+from botz.scene.robot_model import ModelJoint, ModelLink, ModelShape, RobotModel, transform
+from botz.scene.rotations import inverse, rotation_from_quaternion
 from botz.scene.scenes.landing_places import landing_pad, runway
-from botz.scene.scenes.link_shapes import blades, colour_material, extent, is_bar, place_of, shapes_of
+from botz.scene.scenes.link_shapes import COLOURED, blades, colour_material, extent, is_bar, place_of, shapes_of
 from botz.scene.scenes.parts import (
     ROBOT_PAINTS,
     arrow,
@@ -35,7 +37,6 @@ from botz.scene.world_scene import (
     Follows,
     Hands,
     Material,
-    Motion,
     Node,
     PointForce,
     Scene,
@@ -73,15 +74,85 @@ def build(spec: MultibodyScenario, seen: Sequence[tuple[float, float]] = ()) -> 
 def model_for(robot: PlacedMultibody, name: str) -> RobotModel:
     """The robot's links and joints. An MJCF file's are put into frames that its joints go through; where links and
     joints cannot say how it moves, they stand as the file draws them."""
-    if robot.file is None:
-        return model_of(robot, name, f"robots.{name}")
-    model = loaded(robot)
+    return _at_joints(model_of(robot, name, f"robots.{name}") if robot.file is None else loaded(robot))
+
+
+def _at_joints(model: RobotModel) -> RobotModel:
     if model.native is not None:
         from botz.scene.mjcf_reader import convertible, unsayable
 
         if not unsayable(model):
             return convertible(model)
     return model
+
+
+# --- robots as a recording describes them --------------------------------------------------------------------
+
+
+def described(spec: MultibodyScenario) -> list[RobotDescription]:
+    """The links of the models, the wheels of vehicles, and the frames of sensors."""
+    return [_described(name, robot) for name, robot in spec.robots.items()]
+
+
+def _described(name: str, robot: PlacedMultibody) -> RobotDescription:
+    written = model_of(robot, name, f"robots.{name}") if robot.file is None else loaded(robot)
+    model = _at_joints(written)
+    frames = {link: name if link == model.root else f"{name}/{link}" for link in model.links}
+    elements: dict[str, AnyElement] = {**model.elements, **robot.elements}
+    wheels = {key: one for key, one in elements.items() if isinstance(one, VehicleWheels)}
+    drawn, looks, paints = _drawn(model, wheels), _looks(model), palette()
+    # Where links and joints cannot say how a model moves, only its root is known to stand where it is drawn.
+    known = set(model.links) if model.native is None else {model.root}
+    links = {}
+    for link in model.links:
+        if link in known:
+            shapes = _solids(model.links[link].shapes, drawn[link], paints[looks[link]])
+            links[frames[link]] = ModelLink(frames[link], model.links[link].inertial, shapes)
+    joints = {
+        joint.name: replace(joint, parent=frames[joint.parent], child=frames[joint.child])
+        for joint in model.joints.values()
+        if joint.parent in known and joint.child in known
+    }
+    motions = {key: motion for key, joint in joints.items() if (motion := _motion(name, joint)) is not None}
+    found = RobotDescription(RobotModel(name, links, joints), motions, Follows(f"{name}/pose"))
+    extra = Scene(materials=paints)
+    for key, element in wheels.items():
+        _add_wheels(extra, f"{name}/{key}", frames[element.link], element)
+    # A scenario's sensors are in the frames that the file has, which an MJCF file need not have at its joints.
+    before, after = _at_rest(written), _at_rest(model)
+    for key, sensor in {**model.sensors, **robot.sensors}.items():
+        place = transform(*sensor.pose)
+        if key in robot.sensors:
+            place = inverse(after[sensor.link]) @ before[sensor.link] @ place
+        extra.nodes.append(Node(f"{name}/{key}/sensor", frames[sensor.link], place_of(place)))
+    add_nodes(found, extra.nodes, paints)
+    return found
+
+
+def _at_rest(model: RobotModel) -> dict[str, np.ndarray]:
+    """Poses (4, 4) of all links in the root's frame with all joints at 0."""
+    found = {model.root: np.eye(4)}
+    waiting = [model.root]
+    while waiting:
+        link = waiting.pop()
+        for joint in model.children(link):
+            found[joint.child] = found[link] @ joint.pose
+            waiting.append(joint.child)
+    return found
+
+
+def _solids(shapes: Sequence[ModelShape], drawn: Sequence[ModelShape], look: Material) -> tuple[ModelShape, ...]:
+    """The shapes of a link as every viewer draws them; those without a colour, of their own or of their file, get the
+    scene's."""
+    found: list[ModelShape] = []
+    for shape in shapes:
+        visual = any(shape is one for one in drawn)
+        if not (visual or shape.collision):
+            continue
+        tells = shape.file is not None and shape.file.suffix.lower() in COLOURED
+        colour = shape.colour or (None if tells else look.colour)
+        found += common_solids(replace(shape, visual=visual, colour=colour))
+    return tuple(found)
 
 
 # --- robots --------------------------------------------------------------------------------------------------
@@ -124,7 +195,7 @@ def _add_robot(scene: Scene, spec: MultibodyScenario, name: str, robot: PlacedMu
     scene.cameras.append(Camera(f"{name} board", nose, name, vertical_view=1.1))
 
 
-def _motion(name: str, joint: ModelJoint) -> Motion | None:
+def _motion(name: str, joint: ModelJoint) -> Turns | Slides | None:
     match joint.kind:
         case "revolute" | "continuous":
             return Turns(f"{name}/{joint.name}/position", joint.axis)

@@ -39,9 +39,27 @@ GRASS, STRIPE, MARKING = (0.13, 0.40, 0.20), (0.15, 0.44, 0.225), (0.93, 0.95, 0
 
 
 def build(spec: SoccerScenario) -> Scene:
-    scene = Scene(materials={**palette(), **colours()}, indoors=True)
+    scene = Scene(materials=materials(), indoors=True)
     field = spec.world.field
     scene.nodes.append(Node("field", shapes=field_shapes(field, scene.materials)))
+    add_robots(scene, spec)
+    scene.indicators.append(Score("match/score"))
+    camera = spec.links.camera
+    if camera is not None:
+        scene.cameras.append(field_camera(camera.position, camera.turn, camera.view, camera.size))
+    else:
+        width = 1.1 * (field.length + 2.0 * field.goal_depth)
+        scene.cameras.append(field_camera([0.0, 0.0, 1.2 * width], 0.0, width, [640, 480]))
+    scene.radius = 0.5 * field.length + field.goal_depth
+    return scene
+
+
+def materials() -> dict[str, Material]:
+    return {**palette(), **colours()}
+
+
+def add_robots(scene: Scene, spec: SoccerScenario) -> None:
+    """Robots and ball."""
     for name, robot in spec.robots.items():
         scene.nodes += robot_nodes(name, robot, spec.players[name][1])
         scene.actors.append(Actor(name, name, hypot(robot.side, robot.side), "soccer"))
@@ -53,15 +71,6 @@ def build(spec: SoccerScenario) -> Scene:
             "ball", shapes=(Shape("sphere", (radius,), placed(0.0, 0.0, radius), "ball"),), motion=Follows("ball/pose")
         )
     )
-    scene.indicators.append(Score("match/score"))
-    camera = spec.links.camera
-    if camera is not None:
-        scene.cameras.append(field_camera(camera.position, camera.turn, camera.view, camera.size))
-    else:
-        width = 1.1 * (field.length + 2.0 * field.goal_depth)
-        scene.cameras.append(field_camera([0.0, 0.0, 1.2 * width], 0.0, width, [640, 480]))
-    scene.radius = 0.5 * field.length + field.goal_depth
-    return scene
 
 
 def colours() -> dict[str, Material]:

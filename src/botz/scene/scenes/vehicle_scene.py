@@ -47,6 +47,15 @@ def build(spec: VehicleScenario, seen: Sequence[tuple[float, float]] = ()) -> Sc
     scene = Scene(materials=palette())
     grid = build_grid(spec.world.terrain, spec.seed)
     scene.nodes.append(Node("ground", shapes=ground_shapes(spec, grid, scene, seen)))
+    add_robots(scene, spec)
+    if grid.outside == "mirror" and len(scene.nodes[0].shapes) > 1:
+        lines = kept_shape(scene.nodes[0].shapes[0])
+        scene.repeats = Repeats("ground", (grid.x_min, grid.x_max), (grid.y_min, grid.y_max), lines)
+    scene.centre, scene.radius = start_view(spec, grid)
+    return scene
+
+
+def add_robots(scene: Scene, spec: VehicleScenario) -> None:
     for number, (name, robot) in enumerate(spec.robots.items()):
         paint = ROBOT_PAINTS[(number + 1) % len(ROBOT_PAINTS)]
         scene.nodes.append(Node(name, shapes=body_shapes(robot, paint), motion=Follows(f"{name}/pose")))
@@ -59,11 +68,6 @@ def build(spec: VehicleScenario, seen: Sequence[tuple[float, float]] = ()) -> Sc
         scene.indicators.append(Velocity(name, name, f"{name}/twist"))
         driven = bool(robot.motors_of_side("left")) and bool(robot.motors_of_side("right"))
         scene.actors.append(Actor(name, name, size_of(robot), "tank" if driven else "none"))
-    if grid.outside == "mirror" and len(scene.nodes[0].shapes) > 1:
-        lines = kept_shape(scene.nodes[0].shapes[0])
-        scene.repeats = Repeats("ground", (grid.x_min, grid.x_max), (grid.y_min, grid.y_max), lines)
-    scene.centre, scene.radius = start_view(spec, grid)
-    return scene
 
 
 def ground_shapes(
