@@ -4,7 +4,7 @@ Each model has a process of its own with a time limit, so that a crash is a row 
 installed into the folder by `pip install --target FOLDER/NAME`, rows name the package and its version.
 
     python tools/try_models.py models --results tried.json         rows are kept, and kept ones are not tried again
-    python tools/try_models.py models --results tried.json --page docs/models-tried.md
+    python tools/try_models.py models --list tools/models_tried.txt --page docs/models-tried.md
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=120.0, help="wall time that each model may take [s]")
     parser.add_argument("--match", default="", help="regular expression that paths must hold")
     parser.add_argument("--skip", default="(?!)", help="regular expression of paths that are left out")
+    parser.add_argument("--list", type=Path, help="file with paths in the folder; only those are tried, in that order")
     parser.add_argument("--most", type=int, default=0, help="try that many models at most; 0: all")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--results", type=Path, help="file in which rows are kept; models in it are not tried again")
@@ -52,6 +53,10 @@ def main() -> int:
         for file in model_files(args.folder)
         if re.search(args.match, file.as_posix()) and not re.search(args.skip, file.as_posix())
     ]
+    if args.list is not None:
+        files = [args.folder / line for line in args.list.read_text("utf-8").split()]
+        if missing := [file for file in files if not file.is_file()]:
+            parser.error(f"{args.list} names {missing[0]}, which is not there ({len(missing)} of {len(files)} are not)")
     kept = json.loads(args.results.read_text("utf-8")) if args.results is not None and args.results.is_file() else {}
     rows = []
     if not args.json:
@@ -60,6 +65,7 @@ def main() -> int:
         name = file.relative_to(args.folder).as_posix()
         if name not in kept:
             found = in_a_process(file, args.seconds, args.limit)
+            found["reason"] = re.sub(rf"{re.escape(tempfile.gettempdir())}/tmp\w+/", "", found["reason"])
             found["reason"] = found["reason"].replace(f"{args.folder.resolve()}/", "")
             kept[name] = {"file": name, "package": package_of(file, args.folder), **found}
             if args.results is not None:
@@ -131,8 +137,8 @@ def tried(file: Path, seconds: float) -> dict[str, str]:
         try:
             stages(file, seconds, Path(folder), row, reasons)
         except BotzError as error:
-            stage = next(one for one in STAGES if one not in row)
-            row[stage] = "no"
+            if row.get("load") != "no":
+                row[next(one for one in STAGES if one not in row)] = "no"
             reasons.append(words_of(error))
     row["reason"] = "; ".join(reasons)
     return row
@@ -236,8 +242,8 @@ def counted(things: list[Any], word: str) -> str:
 def write_page(page: Path, rows: list[dict[str, str]]) -> None:
     """Put the table into a page, by packages."""
     lines = ["", f"{len(rows)} models, of which {sum(row['run'].startswith('good') for row in rows)} run.", ""]
-    for package in dict.fromkeys(row["package"] for row in rows):
-        own = [row for row in rows if row["package"] == package]
+    for package in sorted({row["package"] for row in rows}):
+        own = sorted((row for row in rows if row["package"] == package), key=lambda row: row["file"])
         good = sum(row["run"].startswith("good") for row in own)
         names = short_names([row["file"] for row in own])
         titles = [TITLES[key] for key in TITLES]

@@ -72,18 +72,28 @@ def test_a_page_of_what_was_tried(tmp_path: Path):
     (folder / "some" / "deep").mkdir()
     for name in ("broken.xml", "several-joints.xml"):
         (folder / "some" / "deep" / name).write_bytes((ROOT / "tests" / "models" / name).read_bytes())
-    (folder / "some" / "deep" / "part.xml").write_text("<mujocoinclude><body/></mujocoinclude>", encoding="utf-8")
     row = dict.fromkeys(("format", "freedom", "load", "check", "convert", "run"), "") | {"package": "some-robots 1.2"}
     name = "some/deep/several-joints.xml"
     kept.write_text(json.dumps({name: row | {"file": name, "run": "good (kept)", "reason": ""}}), encoding="utf-8")
-    done = run(folder, "--results", kept, "--page", page)
-    assert "2 models, 1 run" in done.stdout, "what is included is no model; what was tried is not tried again"
+    chosen = tmp_path / "chosen.txt"
+    chosen.write_text("some/deep/several-joints.xml\nsome/deep/broken.xml\n", encoding="utf-8")
+    done = run(folder, "--list", chosen, "--results", kept, "--page", page)
+    assert "2 models, 1 run" in done.stdout, "what was tried is not tried again"
+    chosen.write_text("some/elsewhere.xml\n", encoding="utf-8")
+    assert "elsewhere.xml, which is not there" in run(folder, "--list", chosen).stderr
     text = page.read_text("utf-8")
     assert text.startswith("# Page\n\n<!-- table: models -->\n\n2 models, of which 1 run.\n\n### some-robots 1.2\n")
     assert text.endswith("\n<!-- end of table -->\n\nThe end.\n")
     assert "| `broken.xml` | | | no | | | | MuJoCo refuses it" in text
     assert "good (kept)" in text
     assert str(tmp_path) not in text
+
+
+def test_what_other_files_include_is_no_model(tmp_path: Path):
+    (tmp_path / "part.xml").write_text("<mujocoinclude><body/></mujocoinclude>", encoding="utf-8")
+    (tmp_path / "notes.xml").write_text("<notes/>", encoding="utf-8")
+    done = run(tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "0 models, 0 run")
 
 
 def test_what_is_no_folder_is_said(tmp_path: Path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ FREQUENCY = 50.0
 """How fast written servos let errors decay, as Botz' own do by default [rad/s]."""
 KNOWN_MESHES = (".obj", ".stl", ".msh")
 """What MuJoCo reads; of STL only the binary form. Copies of .msh are STL by then."""
+MOST_STL_FACES = 200_000
+"""What MuJoCo takes in an STL file; in other formats it takes more."""
 INTEGRATORS = {"rk4": "RK4", "euler": "Euler", "implicit": "implicit", "implicit-fast": "implicitfast"}
 """By the names of 'time.method'."""
 SLIDING = 0.005, 0.0001
@@ -33,10 +36,19 @@ def write_mjcf(model: RobotModel, path: Path) -> list[Problem]:
     path = Path(path)
     model = convertible(model)
     model = lumped(model)
-    meshes = {file: _readable(file, place, path) for file, place in copied_meshes(model, path).items()}
+    touched = {shape.file for link in model.links.values() for shape in link.shapes if shape.collision}
+    meshes: dict[Path, str] = {}
+    lost: list[Problem] = []
+    for file, place in copied_meshes(model, path).items():
+        try:
+            meshes[file] = _readable(file, place, path)
+        except _UnreadableError as error:
+            if file in touched:
+                raise InputError(error.problems) from None
+            lost += [replace(one, message=f"{one.message}; it is only seen, and left out") for one in error.problems]
     writing = _Writing(model, meshes)
     write_text(path, xml_text(writing.tree()))
-    return writing.lost
+    return [*lost, *writing.lost]
 
 
 def moved_inertia(model: RobotModel, joint: ModelJoint) -> float:
@@ -56,19 +68,37 @@ def moved_inertia(model: RobotModel, joint: ModelJoint) -> float:
     return found
 
 
+class _UnreadableError(InputError):
+    """Of a mesh that cannot be read."""
+
+
 def _readable(file: Path, place: str, path: Path) -> str:
-    """The mesh as MuJoCo can read it: as it is, or as a binary STL beside it."""
-    if file.suffix.lower() in KNOWN_MESHES and not _is_text_stl(file):
+    """The mesh as MuJoCo can read it: as it is, or beside it as a binary STL, or as OBJ if it is too large."""
+    if file.suffix.lower() in KNOWN_MESHES and not _is_text_stl(file) and not _is_large_stl(file):
         return place
+    from trimesh.exchange.obj import export_obj
+
     from botz.scene.mesh import load_mesh
 
-    name = f"{Path(place).stem}-{file.suffix[1:].lower()}.stl"
+    try:
+        mesh = load_mesh(file)
+    except InputError as error:
+        raise _UnreadableError(error.problems) from None
+    ending = "stl" if len(mesh.faces) <= MOST_STL_FACES else "obj"
+    name = f"{Path(place).stem}-{file.suffix[1:].lower()}.{ending}"
     written = path.parent / MESHES / name
     try:
-        load_mesh(file).export(written, file_type="stl")
+        if ending == "stl":
+            mesh.export(written, file_type="stl")
+        else:
+            written.write_text(export_obj(mesh, include_normals=False, include_color=False, include_texture=False))
     except OSError as error:
         raise InputError(Problem(f"cannot be written: {error.strerror or error}", file=written)) from None
     return f"{MESHES}/{name}"
+
+
+def _is_large_stl(file: Path) -> bool:
+    return file.suffix.lower() == ".stl" and file.stat().st_size > 84 + 50 * MOST_STL_FACES
 
 
 def _is_text_stl(file: Path) -> bool:
@@ -146,6 +176,8 @@ class _Writing:
 
     def _geoms(self, body: XmlNode, link: ModelLink) -> None:
         for shape in link.shapes:
+            if shape.kind == "mesh" and shape.file not in self.meshes:
+                continue
             geom = body.add("geom", type=shape.kind)
             if shape.kind == "mesh":
                 assert shape.file is not None

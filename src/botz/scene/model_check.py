@@ -133,7 +133,16 @@ def _sizes(model: RobotModel) -> Iterator[Finding]:
     counts = set(_counts(model))
     for name, link in model.links.items():
         try:
-            boxes = [(shape, shape_bounds(shape)) for shape in link.shapes]
+            boxes = []
+            for shape in link.shapes:
+                try:
+                    boxes.append((shape, shape_bounds(shape)))
+                except InputError as error:
+                    if shape.collision:
+                        raise
+                    for problem in error.problems:
+                        message = f"{problem.message}; it is only seen, so the model runs without it"
+                        yield Finding("warning", f"link {name}", message, Place(problem.file, problem.line))
             # MuJoCo has looked at those of an MJCF file as it was read.
             touched = [one for one in link.shapes if one.collision and one.kind == "mesh" and model.native is None]
             for shape in touched:

@@ -13,6 +13,7 @@ import pytest
 from botz.engines.multibody import MultibodyEngine
 from botz.errors import InputError
 from botz.scenario.multibody import MultibodyScenario
+from botz.scene import mjcf_writer
 from botz.scene.mesh import load_mesh
 from botz.scene.mj_world import compile_model
 from botz.scene.model_check import check_model
@@ -159,3 +160,28 @@ def test_expressions_of_xacro_in_a_urdf_get_a_hint(tmp_path: Path):
     (tmp_path / "arm.urdf").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"which only xacro understands; let the file's name end in \.xacro"):
         load_model(tmp_path / "arm.urdf")
+
+
+def test_meshes_that_mujoco_cannot_read_are_written_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """An STL file with too many faces, and one that is only seen and has none."""
+    monkeypatch.setattr(mjcf_writer, "MOST_STL_FACES", 3)
+    wedge = (MODELS / "wedge.dae").read_text("utf-8")
+    (tmp_path / "wedge.dae").write_text(wedge, encoding="utf-8")
+    load_mesh(tmp_path / "wedge.dae").export(tmp_path / "wedge.stl")
+    empty = wedge.replace('<triangles count="4">', '<triangles count="0">').replace("0 2 1 0 1 3 0 3 2 1 2 3", "")
+    (tmp_path / "empty.dae").write_text(empty, encoding="utf-8")
+    text = (MODELS / "collada.urdf").read_text("utf-8")
+    text = text.replace('wedge.dae"/></geometry></visual>', 'empty.dae"/></geometry></visual>')
+    more = '<collision><geometry><mesh filename="wedge.stl"/></geometry></collision></link>'
+    (tmp_path / "part.urdf").write_text(text.replace("</link>", more), encoding="utf-8")
+    model = load_model(tmp_path / "part.urdf")
+    (finding,) = check_model(model, 0.00025)
+    assert (finding.severity, finding.where.file) == ("warning", tmp_path / "empty.dae")
+    assert "only seen, so the model runs without it" in finding.message
+    (lost,) = save_model(model, tmp_path / "out" / "part.xml")
+    assert "only seen, and left out" in lost.message
+    shapes = load_model(tmp_path / "out" / "part.xml").links["wedge"].shapes
+    assert [one.file.name for one in shapes if one.file is not None] == ["wedge-dae.obj", "wedge-stl.obj"]
+    for one in shapes:
+        assert one.file is not None
+        assert load_mesh(one.file).volume == pytest.approx(0.1**3 / 6, rel=1e-6)
