@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import socket
 import struct
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -337,11 +338,9 @@ def test_there_is_an_end_to_the_number_of_clients(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(camera_connections, "MOST_CLIENTS", 3)
     with served() as match:
         clients = [CameraClient(match.address, timeout=WAIT) for _ in range(2)]
-        silent = socket.create_connection(match.place, timeout=WAIT)
         clients.append(CameraClient(match.address, timeout=WAIT))
-        assert read_all(silent) == b"", "one who says nothing makes room"
-        silent.close()
         with socket.create_connection(match.place, timeout=WAIT) as one_more:
+            one_more.sendall(b"botz-camera 1\n")
             assert b"too many" in read_all(one_more)
         match.run.advance()
         for client in clients:
@@ -349,6 +348,27 @@ def test_there_is_an_end_to_the_number_of_clients(monkeypatch: pytest.MonkeyPatc
             assert match.is_exact(frame)
             client.close()
     assert match.counters["refused"] == 1 and match.counters["clients"] == 3
+
+
+def test_an_address_has_not_all_the_places(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(camera_connections, "MOST_PER_ADDRESS", 1)
+    with served() as match, CameraClient(match.address, timeout=WAIT), ExitStack() as stack:
+        one_more = stack.enter_context(socket.create_connection(match.place, timeout=WAIT))
+        one_more.sendall(b"botz-camera 1\n")
+        assert b"too many" in read_all(one_more)
+
+
+def test_junk_connections_keep_nobody_out(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(camera_connections, "MOST_VISITORS", 8)
+    monkeypatch.setattr(camera_connections, "MOST_CLIENTS", 3)
+    with served() as match, ExitStack() as stack:
+        junk = [stack.enter_context(socket.create_connection(match.place, timeout=WAIT)) for _ in range(24)]
+        client = stack.enter_context(CameraClient(match.address, timeout=WAIT))
+        junk += [stack.enter_context(socket.create_connection(match.place, timeout=WAIT)) for _ in range(24)]
+        assert read_all(junk[0]) == b"", "the first that said nothing made room"
+        match.run.advance()
+        assert match.is_exact(client.next())
+    assert match.counters["clients"] == 1 and match.counters["dropped"] >= 16
 
 
 def test_an_address_that_is_taken():

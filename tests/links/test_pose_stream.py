@@ -19,8 +19,8 @@ import pytest
 
 from botz.engines.base import Channel, ChannelTable
 from botz.errors import BotzError
-from botz.links.pose_client import LARGEST_HEADER, MAGIC, PREFIX, VERSION, PoseClient, PoseStreamError
-from botz.links.pose_stream import LARGEST_INPUT, MOST_CLIENTS, STALLED_SECONDS, PoseStream
+from botz.links.pose_client import HELLO, LARGEST_HEADER, MAGIC, PREFIX, VERSION, PoseClient, PoseStreamError
+from botz.links.pose_stream import LARGEST_INPUT, MOST_PER_ADDRESS, MOST_SILENT, STALLED_SECONDS, PoseStream
 from botz.scenario.links import PoseLink
 
 PLANAR, SPATIAL = ("x", "y", "heading"), ("x", "y", "z", "qw", "qx", "qy", "qz")
@@ -258,14 +258,29 @@ def test_what_a_viewer_says_is_ignored_and_bounded(serve):
 
 def test_there_is_an_end_to_the_number_of_viewers(serve):
     served = serve()
-    for _ in range(MOST_CLIENTS):
-        served.plain_client()
-    served.clients += [socket.create_connection(served.address) for _ in range(3)]
-    served.until(lambda: served.counted("refused") == 3)
-    assert len(served.stream.sockets) == MOST_CLIENTS + 1
-    served.clients[0].close()
-    served.until(lambda: len(served.stream.sockets) == MOST_CLIENTS)
+    clients = [served.client() for _ in range(MOST_PER_ADDRESS)]
+    served.until(lambda: sum(viewer.greeted for viewer in served.stream._viewers) == MOST_PER_ADDRESS)
+    one_more = socket.create_connection(served.address)
+    served.clients.append(one_more)
+    one_more.sendall(HELLO)
+    served.until(lambda: served.counted("refused") == 1)
+    assert len(served.stream.sockets) == MOST_PER_ADDRESS + 1
+    clients[0].close()
+    served.until(lambda: len(served.stream.sockets) == MOST_PER_ADDRESS)
     assert served.client().scenario == "invented"
+
+
+def test_viewers_that_say_nothing_keep_nobody_out(serve):
+    served = serve()
+    served.clients += [socket.create_connection(served.address) for _ in range(MOST_SILENT)]
+    served.until(lambda: len(served.stream.sockets) == MOST_SILENT + 1)
+    client = served.client()
+    served.until(lambda: any(viewer.greeted for viewer in served.stream._viewers))
+    served.clients += [socket.create_connection(served.address) for _ in range(MOST_SILENT + 3)]
+    served.until(lambda: served.counted("clients") == 2 * MOST_SILENT + 4)
+    assert len(served.stream.sockets) == MOST_SILENT + 2
+    served.send()
+    assert client.next().step == 1
 
 
 def test_an_address_in_use_is_an_error(serve):
@@ -301,6 +316,7 @@ def stranger() -> Iterator[Callable[[bytes], str]]:
         def answer(data: bytes, wait: bool) -> None:
             connection, _ = listener.accept()
             with connection, suppress(OSError):
+                connection.recv(len(HELLO), socket.MSG_WAITALL)  # unread, it would reset the connection
                 connection.sendall(data)
                 if wait:
                     done.wait()

@@ -8,6 +8,7 @@ import pytest
 from botz.control.teleop_motion import RAMP
 from botz.control.teleop_script import read_table
 from botz.control.teleoperated import Teleoperated
+from botz.scenario.load import load
 from botz.sim.simulation import Simulation
 from botz.sim.snapshots import encode
 from botz.verify.arm_teleoperation import servo_bound
@@ -82,3 +83,24 @@ def test_a_snapshot_in_the_middle_goes_on_bit_for_bit(simulation):
     other.restore(saved)
     assert np.array_equal(other.step(n=1500)["titan/position"], first)
     assert operator(other).to_slave.sent == messages
+
+
+@pytest.mark.parametrize("timeout", [0.05, 0.2, 0.5])
+def test_the_watchdog_stops_a_gamepads_motion_after_its_timeout(tmp_path, timeout):
+    """In simulated time: rates hold until the watchdog ends them, so that it is the timeout that counts."""
+    file = tmp_path / "push.csv"
+    file.write_text("time,vx,vy,vz,wx,wy,wz\n0,0,0,0.05,0,0,0\n30,0,0,0.05,0,0,0\n")
+    settings = {"settings.timeout": timeout, "settings.line.delay": 0, "settings.line.loss": 0, "master.file": file}
+    changes = [f"controllers.operator.{name}={value}" for name, value in settings.items()]
+    simulation = Simulation(load("titan4-teleop", overrides=changes))
+    values = simulation.step(n=1000)
+    assert np.abs(values["titan/reference/speed"]).max() > 0.01, "it moves"
+    operator = simulation._controllers["operator"][0]
+    operator.to_slave.put = lambda message, t: None
+    heard = operator.slave.sessions.heard
+    while np.any(values["titan/reference/speed"]):
+        values = simulation.step(n=1)
+        assert simulation.time < 3.0
+    assert timeout < simulation.time - heard <= timeout + 0.02 + 1e-9
+    held = values["titan/reference/position"].copy()
+    assert np.array_equal(simulation.step(n=500)["titan/reference/position"], held)

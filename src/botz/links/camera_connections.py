@@ -1,7 +1,8 @@
 """Those who watch a camera over TCP. Nobody who connects can hold anything up.
 
 A client that reads slowly misses whole frames, one that takes nothing is dropped, one that says nothing is dropped, and
-what a client sends after its first line is thrown away. The same port answers browsers that ask for a still image.
+what a client sends after its first line is thrown away. Who has not said yet what it wants waits apart from those who
+have, so that strangers take nobody's place. The same port answers browsers that ask for a still image.
 """
 
 from __future__ import annotations
@@ -16,10 +17,19 @@ from contextlib import suppress
 from enum import Enum, auto
 
 from botz.links.camera_protocol import HELLO, REFUSAL, VERSION
-from botz.links.listening import ACCEPTED_AT_ONCE, LARGEST_INPUT, SEND_BUFFER, STALLED_SECONDS, listening
+from botz.links.listening import (
+    ACCEPTED_AT_ONCE,
+    LARGEST_INPUT,
+    SEND_BUFFER,
+    STALLED_SECONDS,
+    YIELDING_SECONDS,
+    listening,
+)
 
-MOST_CLIENTS = 32
-"""Connections at once, stills and strangers among them."""
+MOST_CLIENTS, MOST_PER_ADDRESS = 32, 24
+"""Those who watch or wait for a still, in all and from one address: others have room kept."""
+MOST_VISITORS = 64
+"""Those who have not said yet what they want, or have their answer; a further one takes the place of the first."""
 SILENT_SECONDS = 5.0
 """A client that has not said by then what it wants is dropped; a still that cannot be made by then is refused."""
 LEAVING_SECONDS = 1.0
@@ -45,8 +55,10 @@ class State(Enum):
 class Connection:
     """One client and what it has not taken yet."""
 
-    def __init__(self, sock: socket.socket, now: float):
+    def __init__(self, sock: socket.socket, host: str, now: float):
         self.sock = sock
+        self.host = host
+        self.arrived = now
         self.state = State.STRANGER
         self.path = ""
         self.still: Future[bytes] | None = None
@@ -125,6 +137,15 @@ class Connection:
             self.said += data
         return bool(data) and self.received <= LARGEST_INPUT
 
+    @property
+    def seated(self) -> bool:
+        return self.state in (State.WATCHING, State.STILL)
+
+    def yields(self, now: float) -> bool:
+        """Whether it has taken nothing for a while."""
+        taken = self.deadline - STALLED_SECONDS
+        return self.state is State.WATCHING and bool(self.outgoing) and now - taken > YIELDING_SECONDS
+
     def overdue(self, now: float) -> bool:
         idle = self.state is State.WATCHING and not self.outgoing
         return not idle and now > self.deadline
@@ -184,9 +205,6 @@ class Connections:
         events = self._selector.select(wait)
         now = time.monotonic()
         for key, mask in events:
-            if key.fileobj is self._listening:
-                self._accept(now)
-                continue
             client = self._clients.get(key.fileobj)  # type: ignore[call-overload]
             if client is None:
                 continue
@@ -199,6 +217,9 @@ class Connections:
                 self.watch(client)
             else:
                 self._forget(client)
+        # After all others were heard: who comes may cost the place of one who has said nothing until now.
+        if any(key.fileobj is self._listening for key, _ in events):
+            self._accept(now)
         for client in [client for client in self._clients.values() if client.overdue(now)]:
             if client.state is State.STILL:
                 client.respond(503, b"no image yet\n", "text/plain", now)
@@ -210,34 +231,43 @@ class Connections:
     def _accept(self, now: float) -> None:
         for _ in range(ACCEPTED_AT_ONCE):
             try:
-                sock, _ = self._listening.accept()
+                sock, (host, _) = self._listening.accept()
             except OSError:  # none left, or one that has gone again
                 return
             sock.setblocking(False)
-            if len(self._clients) >= MOST_CLIENTS and not self._make_room():
-                self.refused += 1
-                with suppress(OSError):
-                    sock.send(REFUSAL + b"too many clients\n")
-                sock.close()
-                continue
+            visitors = [client for client in self._clients.values() if not client.seated]
+            if len(visitors) >= MOST_VISITORS:
+                self.dropped += 1
+                self._forget(min(visitors, key=lambda client: client.arrived))
             with suppress(OSError):
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._clients[sock] = Connection(sock, now)
+            self._clients[sock] = Connection(sock, host, now)
             self._selector.register(sock, selectors.EVENT_READ)
 
-    def _make_room(self) -> bool:
-        """Drop whoever has been silent for longest, so that strangers cannot keep others out."""
-        strangers = [client for client in self._clients.values() if client.state is State.STRANGER]
-        if strangers:
-            self.dropped += 1
-            self._forget(min(strangers, key=lambda client: client.deadline))
-        return bool(strangers)
+    def _has_seat(self, client: Connection, now: float) -> bool:
+        """Whether there is a place for one more; who has taken nothing for longest makes room."""
+        seated = [other for other in self._clients.values() if other.seated]
+        from_there = [other for other in seated if other.host == client.host]
+        for others, most in ((from_there, MOST_PER_ADDRESS), (seated, MOST_CLIENTS)):
+            if len(others) >= most:
+                idle = [other for other in others if other.yields(now)]
+                if not idle:
+                    return False
+                self.dropped += 1
+                gone = min(idle, key=lambda other: other.deadline)
+                self._forget(gone)
+                seated.remove(gone)
+        return True
 
     def _understand(self, client: Connection, now: float) -> None:
         line, end, rest = bytes(client.said[:LONGEST_REQUEST]).partition(b"\n")
         request = REQUEST.fullmatch(line.rstrip(b"\r"))
         if end and line.rstrip(b"\r") == HELLO.rstrip():
+            if not self._has_seat(client, now):
+                self.refused += 1
+                client.answer(REFUSAL + b"too many clients\n", now)
+                return
             self.watched += 1
             client.greet(self._greeting)
             client.deadline = now + STALLED_SECONDS
@@ -265,6 +295,9 @@ class Connections:
         elif path not in ("/frame.png", "/frame.jpg", "/empty.png"):
             self.refused += 1
             client.respond(404, f"{USAGE}\n".encode(), "text/plain", now)
+        elif not self._has_seat(client, now):
+            self.refused += 1
+            client.respond(503, b"too many clients\n", "text/plain", now)
         else:
             client.state, client.path = State.STILL, path
             client.deadline = now + SILENT_SECONDS

@@ -11,6 +11,8 @@ SEND_BUFFER = 1 << 17
 """Asked of the system for each client: small, so that a slow one sees the present and not a long queue of the past, but
 twice the largest segment of the loopback interface; below that, each part of a large message waits for a delayed
 acknowledgement."""
+YIELDING_SECONDS = 2.0
+"""A client that has taken nothing of what is due to it for so long makes room where room is needed."""
 STALLED_SECONDS = 10.0
 """A client that takes nothing of what is due to it for so long is dropped."""
 
@@ -24,7 +26,7 @@ def listening(host: str, port: int) -> socket.socket:
         else:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen(64)
+        listener.listen(128)
         listener.setblocking(False)
     except OSError:
         listener.close()

@@ -7,9 +7,10 @@
 Needs NumPy and nothing else, so the file may be copied to where Botz is not installed. What the other end sends is
 believed only within bounds: a size that no run has is an error, not an allocation.
 
-On the wire: the magic, the version and the length of a JSON text (little endian, 32 bits each), that text, then frames
-of one fixed size until the run ends: the step (64 bits), and as 64-bit floats the time [s], x y z [m] qw qx qy qz of
-every frame, and the numbers of the extra channels.
+On the wire: from the viewer the line `botz-poses 1`, which it may leave out; to the viewer the magic, the version and
+the length of a JSON text (little endian, 32 bits each), that text, then frames of one fixed size until the run ends:
+the step (64 bits), and as 64-bit floats the time [s], x y z [m] qw qx qy qz of every frame, and the numbers of the
+extra channels.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ import numpy as np
 
 MAGIC = b"BOTZPOSE"
 VERSION = 1
+HELLO = b"botz-poses 1\n"
+"""What a viewer says first, so that its place is kept."""
 PREFIX = struct.Struct("<8sII")
 """Magic, version, length of the JSON text."""
 STEP = struct.Struct("<q")
@@ -61,10 +64,17 @@ class PoseClient:
         self.timeout = timeout
         self._socket = _connected(address, timeout)
         try:
+            self._say_hello()
             self._read_header()
         except BaseException:
             self.close()
             raise
+
+    def _say_hello(self) -> None:
+        try:
+            self._socket.sendall(HELLO)
+        except OSError as error:
+            raise PoseStreamError(f"the connection to {self.address} broke off: {error}") from None
 
     def _read_header(self) -> None:
         deadline = time.monotonic() + self.timeout

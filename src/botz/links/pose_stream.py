@@ -1,7 +1,8 @@
 """The one pose stream: where everything is, over TCP, for viewers on any machine. Read-only.
 
 Nobody who connects can hold anything up. A viewer that reads slowly misses whole frames, one that stops reading is
-dropped, and what a viewer sends is thrown away.
+dropped, and what a viewer sends is thrown away but for its first line: one who says hello has its place kept, one who
+says nothing keeps it until others come who say nothing.
 """
 
 from __future__ import annotations
@@ -17,14 +18,24 @@ from math import cos, sin
 import numpy as np
 
 from botz.errors import BotzError
-from botz.links.listening import ACCEPTED_AT_ONCE, LARGEST_INPUT, SEND_BUFFER, STALLED_SECONDS, listening
-from botz.links.pose_client import MAGIC, NUMBERS_PER_POSE, PREFIX, STEP, VERSION
+from botz.links.listening import (
+    ACCEPTED_AT_ONCE,
+    LARGEST_INPUT,
+    SEND_BUFFER,
+    STALLED_SECONDS,
+    YIELDING_SECONDS,
+    listening,
+)
+from botz.links.pose_client import HELLO, MAGIC, NUMBERS_PER_POSE, PREFIX, STEP, VERSION
 from botz.scenario.links import PoseLink, host_and_port
 from botz.sim.attached import AttachedRun
 
 EXTRAS = ("match/score", "*/playing")
 """Channels that a viewer wants beside the poses, where an engine has them."""
-MOST_CLIENTS = 16
+MOST_CLIENTS, MOST_PER_ADDRESS = 16, 12
+"""Viewers that have said hello, in all and from one address: others have room kept."""
+MOST_SILENT = 16
+"""Those that have not; a further one takes the place of the first."""
 PARTING_SECONDS = 1.0
 """How long the end of a run waits for slow viewers [s]."""
 RETRY_SECONDS = 0.02
@@ -39,7 +50,11 @@ class Viewer:
     rest: memoryview
     moved: float
     """When it last took something [s]."""
+    host: str = ""
     received: int = 0
+    said: bytes = b""
+    """The beginning of what it has sent."""
+    greeted: bool = False
 
 
 @dataclass
@@ -102,25 +117,43 @@ class PoseStream:
             except OSError:
                 data = b""
             viewer.received += len(data)
+            viewer.said = (viewer.said + data)[: len(HELLO)]
             if not data:
                 self._drop(viewer, counted=False)
             elif viewer.received > LARGEST_INPUT:
                 self._drop(viewer)
+            elif not viewer.greeted and viewer.said == HELLO:
+                self._seat(viewer, time.perf_counter())
         for _ in range(ACCEPTED_AT_ONCE):
             try:
-                connection, _address = self._listener.accept()
+                connection, (host, _port) = self._listener.accept()
             except OSError:  # nobody waits any more, one left while it waited, or the system has no room for another
                 return
-            self._welcome(connection)
+            self._welcome(connection, host)
 
-    def _welcome(self, connection: socket.socket) -> None:
-        if len(self._viewers) >= MOST_CLIENTS:
-            self._counts["refused"] += 1
-            connection.close()
-            return
+    def _seat(self, viewer: Viewer, now: float) -> None:
+        """A viewer that has said hello; refused where all places are taken, unless one takes nothing any more."""
+        greeted = [other for other in self._viewers if other.greeted]
+        from_there = [other for other in greeted if other.host == viewer.host]
+        for others, most in ((from_there, MOST_PER_ADDRESS), (greeted, MOST_CLIENTS)):
+            if len(others) >= most:
+                idle = [other for other in others if other.rest and now - other.moved > YIELDING_SECONDS]
+                if not idle:
+                    self._counts["refused"] += 1
+                    self._drop(viewer, counted=False)
+                    return
+                gone = min(idle, key=lambda other: other.moved)
+                self._drop(gone)
+                greeted.remove(gone)
+        viewer.greeted = True
+
+    def _welcome(self, connection: socket.socket, host: str) -> None:
+        silent = [viewer for viewer in self._viewers if not viewer.greeted]
+        if len(silent) >= MOST_SILENT:
+            self._drop(silent[0])
         self._counts["clients"] += 1
         connection.setblocking(False)
-        viewer = Viewer(connection, memoryview(self._header), time.perf_counter())
+        viewer = Viewer(connection, memoryview(self._header), time.perf_counter(), host)
         self._viewers.append(viewer)
         try:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, max(SEND_BUFFER, 2 * self._layout.frame_bytes))
@@ -203,6 +236,8 @@ class PoseStream:
                 self._flush(viewer, now)
             time.sleep(0.001)
         for viewer in self._viewers:
+            with suppress(OSError):
+                viewer.socket.recv(LARGEST_INPUT)  # unread, it would reset the connection and lose the last frame
             viewer.socket.close()
         self._viewers.clear()
         self._listener.close()

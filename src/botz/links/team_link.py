@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from botz.errors import BotzError, printable
+from botz.links.admission import Admission
 from botz.links.udp_port import NOBODY, Address, bound, packets
 from botz.sim.attached import AttachedRun
 
@@ -29,10 +30,10 @@ BYTES_A_ROBOT = 128
 """A packet with more for each robot, and beyond one frame, says nothing useful: the league's longest entry has 68."""
 WILD = 100.0
 """Times a robot's largest voltage or speed: what lies beyond is an error, not a wish for full power."""
-REASONS = ("malformed", "too_long", "unknown_robot", "out_of_range", "refused", "unread")
+REASONS = ("malformed", "too_long", "unknown_robot", "out_of_range", "refused", "unread", "unasked")
 """Why something was ignored: it could not be read; it was too long or named too many robots; it named none that plays
-here; a number was not finite or beyond all bounds; the run would not take it; the system could not
-hand it over."""
+here; a number was not finite or beyond all bounds; the run would not take it; the system could not hand it over; it
+was not read, because its sender or all strangers together sent too much."""
 
 logger = logging.getLogger("botz")
 
@@ -75,6 +76,10 @@ class Complaints:
         self._example = (example, details)
         self.log_if_due(time.perf_counter())
 
+    def count(self, reason: str) -> None:
+        """Without an example: as cheap as can be."""
+        self.counts[reason] += 1
+
     def due(self) -> float | None:
         """When a line is to be written, if there is something to say."""
         return None if self._example is None else self._next_line
@@ -112,6 +117,8 @@ class TeamLink(ABC):
         self._complaints = Complaints(f"{self.kind} link at {self.address}", REASONS + reasons)
         self._received = 0
         self._passed_on = 0
+        self._ignored = 0
+        self._admission = Admission(time.perf_counter())
         self._sender: Address = NOBODY
         self._commands: dict[str, dict[str, float]] = {}
         """The newest command of each robot in this turn: the physics would see no other."""
@@ -144,10 +151,15 @@ class TeamLink(ABC):
                 break
             data, self._sender = packet
             self._received += 1
+            if not self._admission.admits(self._sender, time.perf_counter()):
+                self._complaints.count("unasked")
+                continue
+            ignored = self._ignored
             if data is None:
                 self.ignore("too_long", "more than %d bytes", self._longest)
             else:
                 take(data)
+            self._admission.judge(self._sender, good=self._ignored == ignored)
 
     @abstractmethod
     def take(self, data: bytes) -> None:
@@ -167,6 +179,7 @@ class TeamLink(ABC):
             self.ignore("refused", "%s: %s", actor, error)
 
     def ignore(self, reason: str, example: str, *details: object) -> None:
+        self._ignored += 1
         self._complaints.add(reason, example + " (from %s:%d)", *details, *self._sender)
 
     def next_due(self) -> float | None:

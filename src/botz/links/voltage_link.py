@@ -17,6 +17,8 @@ from botz.sim.attached import AttachedRun
 KEYS = {"team", "robots"}
 EXAMPLE = '{"team": "blue", "robots": {"0": [6.0, 6.0]}}'
 TEAMS = ("blue", "yellow")
+MOST_ROBOTS = 64
+"""In a packet, or as many as play."""
 
 
 class VoltageLink(TeamLink):
@@ -26,16 +28,21 @@ class VoltageLink(TeamLink):
 
     def __init__(self, run: AttachedRun, settings: VoltageSettings):
         super().__init__(run, settings.listen)
+        self._most_robots = max(len(self.players), MOST_ROBOTS)
         self._by_number = {(player.team, str(player.number)): player for player in self.players}
 
     def take(self, data: bytes) -> None:
+        # Cheap looks before JSON is parsed: an object with an object in it, and as many lists as robots.
+        if data.lstrip()[:1] != b"{" or data.count(b"{") != 2:
+            self.ignore("malformed", "not a message of voltages; needs %s", EXAMPLE)
+            return
+        if data.count(b"[") > self._most_robots:
+            self.ignore("too_long", "%d robots", data.count(b"["))
+            return
         try:
             team, robots = read_voltages(data)
         except (ValueError, RecursionError) as error:
             self.ignore("malformed", "%.200s", error)
-            return
-        if len(robots) > max(len(self.players), 64):
-            self.ignore("too_long", "%d robots", len(robots))
             return
         for number, (left, right) in robots.items():
             player = self._by_number.get((team, number))

@@ -172,8 +172,8 @@ class Teleoperation(Strict):
     """What the slave never does."""
     line: Line = Line()
     """Delay and loss between the two."""
-    timeout: Seconds = Field(default=0.5, gt=0, le=60)
-    """Silence after which the slave holds its place [s]."""
+    timeout: Seconds = Field(default=0.5, ge=0.05, le=60)
+    """Watchdog: silence after which the slave holds its place; 0.05 s at least [s]."""
 
 
 class MasterScript(Strict):
