@@ -9,6 +9,9 @@ Three small files in `.venv` carry what the launcher and this program have to kn
   the work was cut off somewhere, and the environment is made anew.
 - `botz-lock`, held while working. pip inherits it, so that an orphaned pip still keeps others out.
 
+Packages are installed by the files of `locked/`, which pin versions and hashes, or, where these do not hold (a newer
+Python, BOTZ_HASHES=0), by the versions of `constraints.txt` alone.
+
 Only the standard library is used, and all output goes to stderr.
 """
 
@@ -21,6 +24,7 @@ import signal
 # Ctrl-C while modules are imported ends without a traceback; `main` takes it from there.
 signal.signal(signal.SIGINT, lambda *_: os._exit(130))
 
+import re
 import shutil
 import subprocess
 import sys
@@ -32,6 +36,7 @@ from pathlib import Path
 
 TAIL_LINES = 12
 LONGEST_SHEBANG = 127  # the kernel's limit, which pip respects too
+NEWEST_LOCKED = (3, 14)  # the files of locked/ hold for Pythons up to this one
 
 
 class InstallFailed(Exception):
@@ -74,7 +79,8 @@ def say(text: str) -> None:
 
 def clean_environ() -> dict[str, str]:
     """The caller's environment without the settings that would send packages elsewhere than into `.venv`."""
-    dropped = {"PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "__PYVENV_LAUNCHER__"}
+    dropped = {"PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_HASHES"}
+    dropped.add("__PYVENV_LAUNCHER__")
     environ = {name: value for name, value in os.environ.items() if name not in dropped}
     return environ | {"PIP_USER": "0", "PIP_NO_INPUT": "1", "PYTHONUNBUFFERED": "1"}
 
@@ -157,7 +163,7 @@ class Environment:
 
     def pip_install(self, *arguments: str) -> None:
         command = [str(self.python), "-m", "pip", "--disable-pip-version-check", "install"]
-        if (self.root / "constraints.txt").exists():
+        if (self.root / "constraints.txt").exists() and "--require-hashes" not in arguments:
             command += ["-c", "constraints.txt"]
         process = subprocess.Popen(
             [*command, *arguments],
@@ -191,23 +197,48 @@ class Environment:
                 self.installing.unlink(missing_ok=True)
             raise InstallFailed(
                 f"pip could not install the project (exit code {code}). The end of its output:\n{tail(lines)}\n"
-                f"botz: all of it is in {self.log}\n"
-                "botz: if this computer is offline, connect it; the next call tries again."
+                f"botz: all of it is in {self.log}\nbotz: {remedy(lines, arguments)}"
             )
 
     def install(self, extras: frozenset[str]) -> None:
         self.installing.touch()
         self.log.unlink(missing_ok=True)
         pyproject = tomllib.loads((self.root / "pyproject.toml").read_text(encoding="utf-8"))
+        locked = self.locked_files(extras)
         # The build tools go into the same environment, pinned like all else: a later change of pyproject.toml that
         # asks for nothing new is then installed without a network.
-        if tools := pyproject.get("build-system", {}).get("requires", []):
+        if locked:
+            self.pip_install("--require-hashes", *(part for file in locked for part in ("-r", file)))
+        elif tools := pyproject.get("build-system", {}).get("requires", []):
             self.pip_install(*tools)
-        self.install_node()
+        self.install_node(hashed=bool(locked))
         target = f".[{','.join(sorted(extras))}]" if extras else "."
-        self.pip_install("--no-build-isolation", "-e", target)
+        # All that was locked is there: what is asked for beyond it must not come in without a hash.
+        self.pip_install(*(["--no-index"] if locked else []), "--no-build-isolation", "-e", target)
 
-    def install_node(self) -> None:
+    def locked_files(self, extras: frozenset[str]) -> list[str]:
+        """The files with hashes of what is to be installed; none, with a word, where there are no hashes to hold to."""
+        files = [f"locked/{name}.txt" for name in ("base", *sorted(extras))]
+        if not (self.root / "locked").is_dir():
+            return []
+        version = self.python_version()
+        if os.environ.get("BOTZ_HASHES") == "0":
+            reason = "BOTZ_HASHES=0"
+        elif version > NEWEST_LOCKED:
+            reason = f"locked/ has no hashes for Python {'.'.join(map(str, version))}"
+        elif missing := [file for file in files if not (self.root / file).is_file()]:
+            reason = f"{missing[0]} is missing"
+        else:
+            return files
+        say(f"{reason}: versions are pinned, but files of packages are not compared with hashes")
+        return []
+
+    def python_version(self) -> tuple[int, ...]:
+        """Of the environment, which may have been made by another Python than the one that runs this."""
+        found = re.search(r"^version\s*=\s*(\d+)\.(\d+)", (self.folder / "pyvenv.cfg").read_text("utf-8"), re.MULTILINE)
+        return tuple(map(int, found.groups())) if found else sys.version_info[:2]
+
+    def install_node(self, hashed: bool) -> None:
         """The lab's page is built with Node.js: the system's, or one that comes as a Python package. Without either
         the project is installed without the page, and `botz lab` says so."""
         script = self.root / "tools" / "build_web.py"
@@ -217,7 +248,7 @@ class Environment:
         done = subprocess.run(probe, capture_output=True, text=True, env=clean_environ(), check=False)
         if done.returncode == 0 and (package := done.stdout.strip()):
             try:
-                self.pip_install(package)
+                self.pip_install(*(("--require-hashes", "-r", "locked/node.txt") if hashed else (package,)))
             except InstallFailed:
                 say("Node.js is not there and could not be installed; the lab will say what is missing")
                 self.installing.touch()
@@ -236,6 +267,17 @@ def with_shebang(script: bytes, python: bytes) -> bytes:
 
 def tail(lines: list[str]) -> str:
     return "\n".join(f"    {line}" for line in [line for line in lines if line.strip()][-TAIL_LINES:])
+
+
+def remedy(lines: list[str], arguments: tuple[str, ...]) -> str:
+    if any("DO NOT MATCH THE HASHES" in line for line in lines):
+        return (
+            "a file that the registry gave is not the one that this version of Botz was made with, and was not "
+            "installed. If your registry builds packages anew on purpose, BOTZ_HASHES=0 installs by version only."
+        )
+    if "--no-index" in arguments and any("No matching distribution" in line for line in lines):
+        return "pyproject.toml asks for more than locked/ holds; python tools/pin.py writes locked/ anew."
+    return "if this computer is offline, connect it; the next call tries again."
 
 
 def show_progress(line: str) -> None:

@@ -59,8 +59,10 @@ def _read_npy(file: Path, key: str) -> np.ndarray:
     try:
         # Mapped, so that a header's claims are checked before anything of that size is made.
         found = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError, TypeError, OverflowError):
-        # NumPy's words are about its own options; what they mean here is one of these.
+    except OSError:
+        raise
+    except Exception:
+        # A broken header fails in many ways, and NumPy's words are about its own options; all of them mean this.
         raise _wrong("not a whole .npy file with an array of numbers", file, key) from None
     if not isinstance(found, np.ndarray):
         found.close()

@@ -5,6 +5,7 @@ Volume and inertia are integrals over the inside, so only a closed mesh has them
 
 from __future__ import annotations
 
+import logging
 import re
 import warnings
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ FLAT = 1e-9
 """Volume, by that of the box around a mesh, at which there is no inside."""
 SINGLE = 1e-7
 """A rounding of single precision, in which MuJoCo and STL hold coordinates."""
+_NO_LOG = logging.NullHandler()
 LEFT_OUT = "left_out"
 """In a mesh's metadata: how many faces of its file were left out."""
 
@@ -51,6 +53,8 @@ def load_mesh(path: Path | str, scale: float | Sequence[float] = 1.0) -> trimesh
         # Odd files make NumPy warn of overflow; what matters is looked for below.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            # Its log has tracebacks of what it gets over; what it does not, it raises.
+            logging.getLogger("trimesh").addHandler(_NO_LOG)
             found = _read_msh(path) if ending == ".msh" else trimesh.load_mesh(str(path), process=True)
     except ImportError:
         if ending != ".dae":

@@ -288,6 +288,10 @@ def test_many_mistakes_are_counted(tmp_path: Path):
     assert told("matrix", file=str(tmp_path / "m.npy"))[-1].endswith("80 more mistakes of this kind")
 
 
+def npy(header: bytes) -> bytes:
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
 def huge_header() -> bytes:
     """A .npy file that claims terabytes and holds none."""
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000), }"
@@ -310,6 +314,10 @@ BAD_NPY = [
     (b"1 2\n3 4\n", "not a whole .npy file with an array of numbers"),
     (b"\x93NUMPY\x01\x00", "not a whole .npy file with an array of numbers"),
     (huge_header(), "not a whole .npy file with an array of numbers"),
+    (
+        npy(b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4,"),
+        "not a whole .npy file with an array of numbers",
+    ),
 ]
 
 

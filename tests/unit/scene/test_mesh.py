@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from math import cos, pi, sin
 from pathlib import Path
@@ -404,3 +405,11 @@ def test_nothing_is_left_of_faces_without_area():
     mesh = trimesh.Trimesh([[0, 0, 0], [1, 0, 0], [2, 0, 1]], [[0, 0, 1], [1, 1, 2]], process=False)
     with pytest.raises(InputError, match="has no faces left after the repair"):
         repair(mesh)
+
+
+def test_broken_normals_of_a_text_leave_no_traceback_on_the_terminal(tmp_path: Path):
+    text = l_beam().export(file_type="stl_ascii")
+    (tmp_path / "part.stl").write_text(text.replace("facet normal ", "facet normal x", 1))
+    code = f"from botz.scene.mesh import load_mesh; print(len(load_mesh({str(tmp_path / 'part.stl')!r}).faces))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(len(l_beam().faces)), "")
