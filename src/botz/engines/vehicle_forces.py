@@ -7,10 +7,13 @@ from math import atan, cos, sqrt
 from botz.frames import compiled, cross, rotation_of
 from botz.physics.axle_block import axle_speeds, axle_torques, battery_sums, set_voltages, spin_momentum
 from botz.physics.contact import way_out
-from botz.physics.penalty import penalty_force
+from botz.physics.penalty import penalty_rates
 from botz.physics.sprung_wheels import wheel_forces
 from botz.physics.terrain import folded, height, height_and_slope
 from botz.physics.wheel_block import LANES, add_force
+
+MOST_LOOKS = 16
+"""For the battery's voltage: each look but the last brings a motor to its current limit or from it."""
 
 
 @compiled
@@ -103,26 +106,33 @@ def motors_and_friction(robot, wheels, axles, inputs, dt):
     sag = 1.0
     if robot.battery > 0.0:
         # PWM drivers: motor k gets the share d of the bus and draws d i from it; those at their current limit draw the
-        # power P. So V = E − R [Σ d (d V − K ω)/R_k + P/V].
-        drive, conductance, limited = 0.0, 0.0, 0.0
-        for a in range(robot.axle_start, robot.axle_stop):
-            more, further, power = battery_sums(axles[a], inputs, robot.battery, robot.bus)
-            drive += more
-            conductance += further
-            limited += power
+        # power P. So V = E − R [Σ d (d V − K ω)/R_k + P/V]. Which ones these are depends on V: again until V stands.
         resistance = robot.battery_resistance
-        factor = 1.0 + resistance * conductance
-        source = robot.battery + resistance * drive
-        robot.bus = (source + sqrt(max(source * source - 4.0 * factor * resistance * limited, 0.0))) / (2.0 * factor)
+        for _ in range(MOST_LOOKS):
+            drive, conductance, limited, room = 0.0, 0.0, 0.0, 1e300
+            for a in range(robot.axle_start, robot.axle_stop):
+                more, further, power, edge = battery_sums(axles[a], inputs, robot.battery, robot.bus)
+                drive += more
+                conductance += further
+                limited += power
+                room = min(room, edge)
+            factor = 1.0 + resistance * conductance
+            source = robot.battery + resistance * drive
+            bus = (source + sqrt(max(source * source - 4.0 * factor * resistance * limited, 0.0))) / (2.0 * factor)
+            settled = abs(bus - robot.bus) < room
+            robot.bus = bus
+            if settled:
+                break
         sag = robot.bus / robot.battery
-    power = 0.0
+    power, working = 0.0, 0.0
     for a in range(robot.axle_start, robot.axle_stop):
         block = axles[a]
         set_voltages(block, inputs, sag)
         axle_torques(block, dt)
         for i in range(LANES):
             power += block.voltage[i] * block.current[i]
-    robot.power = power
+            working += block.torque[i] * block.relative[i]
+    robot.power, robot.working = power, working
 
 
 @compiled
@@ -133,7 +143,7 @@ def clear_sums(robot, body, world):
 
 
 @compiled
-def corners_on_ground(robot, body, heights, grid, dt):
+def corners_on_ground(robot, body, heights, grid, dt, step):
     """Corners of the chassis in the ground. While all are higher above it than they can have moved, none is seen to."""
     if (1.0 + robot.steepest) * (robot.travelled - robot.corner_seen) < robot.corner_margin:
         return
@@ -148,7 +158,9 @@ def corners_on_ground(robot, body, heights, grid, dt):
         gap = body.position[2] + pz - height(heights, grid, body.position[0] + px, body.position[1] + py)
         lowest = min(lowest, gap)
         if gap >= 0.0:
-            robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2] = 0.0, 0.0, 0.0
+            robot.corner_depth[c] = 0.0
+            for k in range(3):
+                robot.corner_u[c, k], robot.corner_rate[c, k] = 0.0, 0.0
             continue
         _, fx, fy = height_and_slope(heights, grid, body.position[0] + px, body.position[1] + py)
         scale = 1.0 / sqrt(1.0 + fx * fx + fy * fy)
@@ -171,12 +183,14 @@ def corners_on_ground(robot, body, heights, grid, dt):
                 fx, fy, scale = gx, gy, 1.0 / sqrt(1.0 + gx * gx + gy * gy)
                 depth = way / length * (fx * px + fy * py - pz) * scale
         vx, vy, vz = cross(w[0], w[1], w[2], px, py, pz)
-        rx, ry, rz, ux, uy, uz = penalty_force(
+        robot.corner_depth[c] = max(depth, 0.0)
+        rx, ry, rz, ux, uy, uz, gx, gy, gz = penalty_rates(
             robot.corner_stiffness, robot.corner_damping, robot.corner_friction,
-            max(depth, 0.0), -fx * scale, -fy * scale, scale, vx + v[0], vy + v[1], vz + v[2],
-            robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2], dt,
+            robot.corner_depth[c], -fx * scale, -fy * scale, scale, vx + v[0], vy + v[1], vz + v[2],
+            robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2], dt, step,
         )  # fmt: skip
-        robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2] = ux, uy, uz
+        robot.corner_rate[c, 0], robot.corner_rate[c, 1], robot.corner_rate[c, 2] = gx, gy, gz
+        robot.corner_u[c, 0], robot.corner_u[c, 1], robot.corner_u[c, 2] = ux + dt * gx, uy + dt * gy, uz + dt * gz
         robot.corner_force[0] += rx
         robot.corner_force[1] += ry
         robot.corner_force[2] += rz
@@ -193,15 +207,16 @@ def keep_sums(robot, body):
 
 
 @compiled
-def forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt, dt_contact):
-    """All stages in their order. dt is the step over which treads and bristles go, dt_contact that of penalties."""
+def forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt, step):
+    """All stages in their order. dt is the step over which treads, bristles, walls and corners go (0: they stay, and
+    their rates are found), `step` that of the method, whichever it is."""
     set_motion(robot, body, wheels, axles)
     steep = look_around(robot, body, wheels, steepness, grid, world)
     clear_sums(robot, body, world)
     for w in range(robot.wheel_start, robot.wheel_stop):
         wheel_forces(
-            wheels[w], body, heights, grid, sines, cosines, world.cos_blocked, steep or world.plain != 0, dt, dt_contact
+            wheels[w], body, heights, grid, sines, cosines, world.cos_blocked, steep or world.plain != 0, dt, step
         )
     motors_and_friction(robot, wheels, axles, inputs, dt)
-    corners_on_ground(robot, body, heights, grid, dt_contact)
+    corners_on_ground(robot, body, heights, grid, dt, step)
     keep_sums(robot, body)

@@ -19,9 +19,9 @@ from botz.engines.vehicle_forces import (
 from botz.engines.vehicle_rows import observe_row
 from botz.frames import compensated_sum, compiled, quaternion_rate
 from botz.physics.terrain import is_inside
-from botz.physics.wheel_block import COULOMB, LANES, contact_motion, place_wheels, sum_wheels
-from botz.physics.wheel_contact import find_contacts
-from botz.physics.wheel_tyres import tyre_forces
+from botz.physics.wheel_block import LANES, contact_motion, place_wheels, sum_wheels
+from botz.physics.wheel_contact import find_contacts, leave_wall
+from botz.physics.wheel_tyres import begin_from_here, tyre_forces
 
 SEMI_IMPLICIT, RK4 = 0, 1
 
@@ -48,11 +48,16 @@ def integrate_chassis(robot, body, axles, dt):
         for i in range(LANES):
             block.p[i], block.p_lost[i] = compensated_sum(block.p[i], block.p_lost[i], dt * block.total[i])
     set_speeds(robot, body, axles, 0.5 * dt)
+    working = 0.0
     for a in range(robot.axle_start, robot.axle_stop):
         block = axles[a]
         for i in range(LANES):
             turned = dt * block.relative[i]
             block.angle[i], block.angle_lost[i] = compensated_sum(block.angle[i], block.angle_lost[i], turned)
+            working += block.torque[i] * block.relative[i]
+    # A torque moves the energy of what it turns by its product with the mean of the speeds before and after.
+    work = 0.5 * dt * (robot.working + working)
+    robot.work, robot.work_lost = compensated_sum(robot.work, robot.work_lost, work)
     x, lost = robot.x, robot.x_lost
     for k in range(3):
         x[k], lost[k] = compensated_sum(x[k], lost[k], dt * v[k])
@@ -77,16 +82,14 @@ def count_way(robot, dt):
 
 @compiled
 def rk4_step(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt):
-    """Classical Runge-Kutta step of all states; the deflections of walls and corners move once, in the first stage."""
+    """Classical Runge-Kutta step of all states. Which treads are loose is that of the step's beginning."""
     keep_base(robot, wheels, axles)
     for stage in range(4):
         weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
         ahead = 0.5 * dt if stage < 2 else dt
-        dt_contact = dt if stage == 0 else 0.0
-        forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, 0.0, dt_contact)
+        forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, 0.0, dt)
         if stage == 0:
-            # The caps of the treads have moved with loads and speeds; they count from the start of the step on.
-            keep_treads(robot, wheels)
+            keep_deflections(robot, wheels)
         q, w = robot.quat, robot.angular
         rate = quaternion_rate(q[0], q[1], q[2], q[3], w[0], w[1], w[2])
         for k in range(4):
@@ -99,13 +102,14 @@ def rk4_step(robot, body, wheels, axles, heights, grid, steepness, world, sines,
             count_way(robot, dt)
     finish_step(robot, wheels, axles, dt)
     set_motion(robot, body, wheels, axles)
-    settle_treads(robot, wheels)
+    leave_ground(robot, wheels)
     robot.energy, robot.energy_lost = compensated_sum(robot.energy, robot.energy_lost, dt * robot.power_sum)
+    robot.work, robot.work_lost = compensated_sum(robot.work, robot.work_lost, dt * robot.working_sum)
 
 
 @compiled
 def keep_base(robot, wheels, axles):
-    robot.power_sum = 0.0
+    robot.power_sum, robot.working_sum = 0.0, 0.0
     for k in range(3):
         robot.x_base[k], robot.v_base[k], robot.spin_base[k] = robot.x[k], robot.v[k], robot.spin[k]
         robot.x_sum[k], robot.v_sum[k], robot.spin_sum[k] = 0.0, 0.0, 0.0
@@ -117,21 +121,30 @@ def keep_base(robot, wheels, axles):
         for i in range(LANES):
             block.p_base[i], block.z_base[i], block.angle_base[i] = block.p[i], block.z[i], block.angle[i]
             block.p_sum[i], block.z_sum[i], block.angle_sum[i] = 0.0, 0.0, 0.0
-    keep_treads(robot, wheels)
 
 
 @compiled
-def keep_treads(robot, wheels):
+def keep_deflections(robot, wheels):
+    """Deflections from which the step goes on, as the forces at its beginning found them: at the present loads, within
+    their caps, in the plane of their contacts."""
     for w in range(robot.wheel_start, robot.wheel_stop):
         block = wheels[w]
+        begin_from_here(block)
         for i in range(LANES):
             block.x_base[i], block.y_base[i] = block.u_x[i], block.u_y[i]
+            block.wall_base_x[i], block.wall_base_y[i] = block.wall_x[i], block.wall_y[i]
+            block.wall_base_z[i] = block.wall_z[i]
             block.x_sum[i], block.y_sum[i] = 0.0, 0.0
+            block.wall_sum_x[i], block.wall_sum_y[i], block.wall_sum_z[i] = 0.0, 0.0, 0.0
+    for c in range(8):
+        for k in range(3):
+            robot.corner_base[c, k], robot.corner_sum[c, k] = robot.corner_u[c, k], 0.0
 
 
 @compiled
 def add_stage(robot, wheels, axles, weight):
     robot.power_sum += weight * robot.power
+    robot.working_sum += weight * robot.working
     for k in range(3):
         robot.x_sum[k] += weight * robot.v[k]
         robot.v_sum[k] += weight * robot.acceleration[k]
@@ -147,8 +160,14 @@ def add_stage(robot, wheels, axles, weight):
     for w in range(robot.wheel_start, robot.wheel_stop):
         block = wheels[w]
         for i in range(LANES):
-            block.x_sum[i] += weight * block.rate_x[i]
-            block.y_sum[i] += weight * block.rate_y[i]
+            block.x_sum[i] += weight * block.rate_x[i] * block.grown[i]
+            block.y_sum[i] += weight * block.rate_y[i] * block.grown[i]
+            block.wall_sum_x[i] += weight * block.wall_rate_x[i]
+            block.wall_sum_y[i] += weight * block.wall_rate_y[i]
+            block.wall_sum_z[i] += weight * block.wall_rate_z[i]
+    for c in range(8):
+        for k in range(3):
+            robot.corner_sum[c, k] += weight * robot.corner_rate[c, k]
 
 
 @compiled
@@ -168,8 +187,14 @@ def go_to_stage(robot, wheels, axles, ahead):
     for w in range(robot.wheel_start, robot.wheel_stop):
         block = wheels[w]
         for i in range(LANES):
-            block.u_x[i] = block.x_base[i] + ahead * block.rate_x[i]
-            block.u_y[i] = block.y_base[i] + ahead * block.rate_y[i]
+            block.u_x[i] = block.x_base[i] + ahead * block.rate_x[i] * block.grown[i]
+            block.u_y[i] = block.y_base[i] + ahead * block.rate_y[i] * block.grown[i]
+            block.wall_x[i] = block.wall_base_x[i] + ahead * block.wall_rate_x[i]
+            block.wall_y[i] = block.wall_base_y[i] + ahead * block.wall_rate_y[i]
+            block.wall_z[i] = block.wall_base_z[i] + ahead * block.wall_rate_z[i]
+    for c in range(8):
+        for k in range(3):
+            robot.corner_u[c, k] = robot.corner_base[c, k] + ahead * robot.corner_rate[c, k]
 
 
 @compiled
@@ -198,26 +223,29 @@ def finish_step(robot, wheels, axles, dt):
         for i in range(LANES):
             block.u_x[i] = block.x_base[i] + dt * block.x_sum[i]
             block.u_y[i] = block.y_base[i] + dt * block.y_sum[i]
+            block.wall_x[i] = block.wall_base_x[i] + dt * block.wall_sum_x[i]
+            block.wall_y[i] = block.wall_base_y[i] + dt * block.wall_sum_y[i]
+            block.wall_z[i] = block.wall_base_z[i] + dt * block.wall_sum_z[i]
+    for c in range(8):
+        for k in range(3):
+            robot.corner_u[c, k] = robot.corner_base[c, k] + dt * robot.corner_sum[c, k]
 
 
 @compiled
-def settle_treads(robot, wheels):
-    """Treads of wheels in the air relax; those of a sliding Coulomb tyre stay at the limit."""
+def leave_ground(robot, wheels):
+    """What touched nothing in the step's last stage holds nothing."""
     for w in range(robot.wheel_start, robot.wheel_stop):
         block = wheels[w]
         for i in range(LANES):
             if block.spring[i] == 0.0:
                 block.u_x[i], block.u_y[i], block.sliding[i] = 0.0, 0.0, 0.0
-            elif block.kind[i] == COULOMB:
-                stretched = block.tread_stiffness[i] * sqrt(block.u_x[i] ** 2 + block.u_y[i] ** 2)
-                limit = block.mu_dynamic[i] if block.sliding[i] != 0.0 else block.mu_static[i]
-                if stretched > limit * block.load[i]:
-                    share = block.mu_dynamic[i] * block.load[i] / stretched
-                    block.u_x[i] *= share
-                    block.u_y[i] *= share
-                    block.sliding[i] = 1.0
-                else:
-                    block.sliding[i] = 0.0
+                block.load_before[i] = 0.0
+            if block.wall_depth[i] <= 0.0:
+                leave_wall(block, i)
+    if robot.corner_margin > 0.0:
+        for c in range(8):
+            for k in range(3):
+                robot.corner_u[c, k] = 0.0
 
 
 @compiled
@@ -318,7 +346,7 @@ def repeat_stage(
                 elif stage == SLIPS:
                     contact_motion(block, body)
                 elif stage == TYRES:
-                    tyre_forces(block, dt)
+                    tyre_forces(block, dt, dt)
                 elif stage == CHASSIS:
                     sum_wheels(block, body)
             if stage == CONTACTS:
@@ -329,7 +357,7 @@ def repeat_stage(
             elif stage == MOTORS:
                 motors_and_friction(robot, wheels, axles, inputs, dt)
             elif stage == CHASSIS:
-                corners_on_ground(robot, body, heights, grid, dt)
+                corners_on_ground(robot, body, heights, grid, dt, dt)
                 keep_sums(robot, body)
                 integrate_chassis(robot, body, axles, dt)
                 set_motion(robot, body, wheels, axles)

@@ -24,14 +24,17 @@ RIM_BLEND = 0.002
 _STATE = {
     "x": VECTOR, "x_lost": VECTOR, "quat": (REAL, 4), "quat_lost": (REAL, 4), "v": VECTOR, "v_lost": VECTOR,
     "spin": VECTOR, "spin_lost": VECTOR, "corner_u": CORNERS, "energy": REAL, "energy_lost": REAL,
+    "work": REAL, "work_lost": REAL,
     "travelled": REAL, "corner_margin": REAL, "corner_seen": REAL, "steepest": REAL, "cos_needed": REAL,
     "tile_seen": REAL,
 }  # fmt: skip
 """Centre of mass, attitude, velocity and angular momentum (body and wheels, about the centre of mass, in the world);
-`_lost` is what rounding took from each; what the motors drew from the battery; and the memory of contacts."""
+`_lost` is what rounding took from each; what the motors drew from the battery and their work at the wheels; and the
+memory of contacts."""
 _WORK = {
     "angular": VECTOR, "acceleration": VECTOR, "power": REAL, "power_sum": REAL, "bus": REAL,
-    "corner_force": VECTOR,
+    "working": REAL, "working_sum": REAL, "corner_force": VECTOR, "corner_depth": (REAL, 8),
+    "corner_rate": CORNERS, "corner_base": CORNERS, "corner_sum": CORNERS,
     "x_base": VECTOR, "quat_base": (REAL, 4), "v_base": VECTOR, "spin_base": VECTOR,
     "x_sum": VECTOR, "quat_sum": (REAL, 4), "v_sum": VECTOR, "spin_sum": VECTOR,
     "quat_rate": (REAL, 4), "moment": VECTOR,

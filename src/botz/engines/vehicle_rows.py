@@ -12,6 +12,7 @@ from botz.engines.vehicle_records import Axle, axles_of
 from botz.frames import compiled, rotation_of
 from botz.physics.suspension import suspension_energy
 from botz.physics.wheel_block import LANES
+from botz.physics.wheel_tyres import tread_energy
 from botz.scenario.vehicle import PlacedVehicle
 
 XYZ = ("x", "y", "z")
@@ -30,7 +31,12 @@ def channels_of(name: str, robot: PlacedVehicle) -> list[Channel]:
         Channel(f"{name}/chassis_force", "N", "of the ground on the chassis' corners, in the world", XYZ),
         Channel(f"{name}/energy/kinetic", "J", "of body, wheels and rotors"),
         Channel(f"{name}/energy/potential", "J", "of the body's height above z = 0"),
-        Channel(f"{name}/energy/springs", "J", "of the suspension; what treads and corners hold is not counted"),
+        Channel(f"{name}/energy/springs", "J", "of the suspension"),
+        Channel(f"{name}/energy/treads", "J", "of the stretched treads"),
+        Channel(f"{name}/energy/walls", "J", "of wheels pressed against walls"),
+        Channel(f"{name}/energy/corners", "J", "of the chassis' corners pressed into the ground"),
+        Channel(f"{name}/energy/bristles", "J", "of the axles' friction, ½ σ₀ z²"),
+        Channel(f"{name}/energy/work", "J", "done by the motors at the wheels since the start; not held by anything"),
         Channel(f"{name}/battery/voltage", "V", "under load; 0 without a battery"),
         Channel(f"{name}/battery/power", "W", "drawn by all motors"),
         Channel(f"{name}/battery/energy", "J", "drawn by all motors since the start"),
@@ -147,26 +153,41 @@ def observe_chassis(robot, wheels, axles, row, at):  # -> next place in the row
     kinetic = robot.mass * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     for k in range(3):
         kinetic += w[k] * (j[k, 0] * w[0] + j[k, 1] * w[1] + j[k, 2] * w[2])
+    bristles = 0.0
     for block_number in range(robot.axle_start, robot.axle_stop):
         block = axles[block_number]
         for i in range(LANES):
             omega, ratio = block.omega[i], block.ratio[i]
             rotor = ratio * omega + (1.0 - ratio) * w[1]
             kinetic += block.free[i] * (block.inertia[i] * omega * omega + block.rotor[i] * rotor * rotor)
-    springs = 0.0
+            bristles += 0.5 * block.free[i] * block.sigma0[i] * block.z[i] * block.z[i]
+    springs, treads, walls = 0.0, 0.0, 0.0
     for block_number in range(robot.wheel_start, robot.wheel_stop):
         block = wheels[block_number]
         for i in range(LANES):
             springs += block.present[i] * suspension_energy(
                 block.stiffness[i], block.travel[i], block.progression[i], block.h[i]
             )
+            treads += block.present[i] * tread_energy(block, i)
+            deep, x, y, z = block.wall_depth[i], block.wall_x[i], block.wall_y[i], block.wall_z[i]
+            walls += 0.5 * block.wall_stiffness[i] * (deep * deep + x * x + y * y + z * z)
+    corners = 0.0
+    for c in range(8):
+        corners += robot.corner_depth[c] * robot.corner_depth[c]
+        for k in range(3):
+            corners += robot.corner_u[c, k] * robot.corner_u[c, k]
     row[at + 28] = 0.5 * kinetic
     row[at + 29] = robot.mass * robot.gravity * robot.x[2]
     row[at + 30] = springs
-    row[at + 31] = robot.bus
-    row[at + 32] = robot.power
-    row[at + 33] = robot.energy
-    return at + 34
+    row[at + 31] = treads
+    row[at + 32] = walls
+    row[at + 33] = 0.5 * robot.corner_stiffness * corners
+    row[at + 34] = bristles
+    row[at + 35] = robot.work
+    row[at + 36] = robot.bus
+    row[at + 37] = robot.power
+    row[at + 38] = robot.energy
+    return at + 39
 
 
 @compiled

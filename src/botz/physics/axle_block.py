@@ -48,26 +48,28 @@ def axle_speeds(block, pitching):
 
 
 @compiled
-def battery_sums(block, inputs, battery, bus):  # -> Σ d K ω / R, Σ d² / R, power of the motors at their current limit
+def battery_sums(block, inputs, battery, bus):  # -> Σ d K ω / R, Σ d² / R, power of the limited motors, room
     """Parts of the battery's voltage under load; d is the share of it that each motor's driver passes on.
 
     A driver at its current limit draws the power i (R i + K ω) whatever the voltage; which ones are at it follows from
-    the bus voltage that was last.
+    `bus`. As long as the voltage changes by less than `room`, these are the same ones.
     """
-    drive, conductance, power = 0.0, 0.0, 0.0
+    drive, conductance, power, room = 0.0, 0.0, 0.0, 1e300
     for i in range(LANES):
         limit = block.largest_voltage[i]
         wanted = inputs[int(block.input[i])] if block.input[i] >= 0.0 else 0.0
         share = min(max(wanted, -limit), limit) / battery
         emf = block.back_emf[i] * block.relative[i]
         current = (share * bus - emf) * block.resistance_inverse[i]
+        edge = abs(abs(share * bus - emf) - block.resistance[i] * block.current_limit[i])
+        room = min(room, edge) if block.input[i] >= 0.0 else room
         if abs(current) > block.current_limit[i]:
             current = block.current_limit[i] if current > 0.0 else -block.current_limit[i]
             power += current * (block.resistance[i] * current + emf)
         else:
             drive += share * emf * block.resistance_inverse[i]
             conductance += share * share * block.resistance_inverse[i]
-    return drive, conductance, power
+    return drive, conductance, power, room
 
 
 @compiled

@@ -9,16 +9,16 @@ from botz.physics.wheel_tyres import tyre_forces
 
 
 @compiled
-def wheel_forces(block, body, heights, grid, sines, cosines, cos_blocked, plain, dt, dt_wall):
+def wheel_forces(block, body, heights, grid, sines, cosines, cos_blocked, plain, dt, step):
     """All that four wheels do to the body that carries them; `omega` of the block are their absolute speeds.
 
-    dt is the step over which the treads' deflections go (0: they stay, and only their rates are found), dt_wall that of
-    the friction at walls.
+    dt is the step over which the deflections of treads and walls go (0: they stay, and only their rates are found),
+    `step` that of the method, whichever it is.
     """
     place_wheels(block, body)
     find_contacts(block, body, heights, grid, sines, cosines, cos_blocked, plain)
     contact_motion(block, body)
-    tyre_forces(block, dt)
+    tyre_forces(block, dt, step)
     sum_wheels(block, body)
     if plain:
-        add_walls(block, body, sines, cosines, dt_wall)
+        add_walls(block, body, sines, cosines, dt, step)

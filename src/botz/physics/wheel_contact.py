@@ -6,7 +6,7 @@ from math import sqrt
 
 from botz.frames import compiled, cross, inlined
 from botz.physics.contact import search_all, search_near
-from botz.physics.penalty import penalty_force
+from botz.physics.penalty import penalty_rates
 from botz.physics.terrain import cell_of, height_and_slope
 from botz.physics.wheel_block import LANES, add_force
 
@@ -240,11 +240,12 @@ def merge_rims(block, body):
 def leave_wall(block, i):
     block.wall_depth[i] = 0.0
     block.wall_x[i], block.wall_y[i], block.wall_z[i] = 0.0, 0.0, 0.0
+    block.wall_rate_x[i], block.wall_rate_y[i], block.wall_rate_z[i] = 0.0, 0.0, 0.0
     block.wall_force_x[i], block.wall_force_y[i], block.wall_force_z[i] = 0.0, 0.0, 0.0
 
 
 @compiled
-def add_walls(block, body, sines, cosines, dt):
+def add_walls(block, body, sines, cosines, dt, step):
     """Beyond the blocked angle the wheel is rigid with the chassis: a penalty along n̂ with Coulomb friction.
 
     Corrected: the source's friction without load stops nothing. The stiffness is the spring's over cos² of the blocked
@@ -262,11 +263,12 @@ def add_walls(block, body, sines, cosines, dt):
         py = block.arm_y[i] + offset * t[1] + forward * n[1] + up * b[1]
         pz = block.arm_z[i] + offset * t[2] + forward * n[2] + up * b[2]
         vx, vy, vz = cross(w[0], w[1], w[2], px, py, pz)
-        rx, ry, rz, ux, uy, uz = penalty_force(
+        rx, ry, rz, ux, uy, uz, gx, gy, gz = penalty_rates(
             block.wall_stiffness[i], block.wall_damping[i], block.wall_friction[i],
             block.wall_depth[i], block.wall_nx[i], block.wall_ny[i], block.wall_nz[i], vx + v[0], vy + v[1], vz + v[2],
-            block.wall_x[i], block.wall_y[i], block.wall_z[i], dt,
+            block.wall_x[i], block.wall_y[i], block.wall_z[i], dt, step,
         )  # fmt: skip
-        block.wall_x[i], block.wall_y[i], block.wall_z[i] = ux, uy, uz
+        block.wall_x[i], block.wall_y[i], block.wall_z[i] = ux + dt * gx, uy + dt * gy, uz + dt * gz
+        block.wall_rate_x[i], block.wall_rate_y[i], block.wall_rate_z[i] = gx, gy, gz
         block.wall_force_x[i], block.wall_force_y[i], block.wall_force_z[i] = rx, ry, rz
         add_force(body, px, py, pz, rx, ry, rz)

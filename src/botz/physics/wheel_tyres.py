@@ -11,21 +11,50 @@ from botz.physics.wheel_block import COULOMB, GRAVITY, LANES, MAGIC
 
 DEGREES = 57.29577951308232
 
+GAUSS_NODES = (
+    0.019855071751231912, 0.10166676129318664, 0.23723379504183550, 0.40828267875217510,
+    0.59171732124782490, 0.76276620495816450, 0.89833323870681340, 0.98014492824876810,
+)  # fmt: skip
+GAUSS_WEIGHTS = (
+    0.05061426814518813, 0.11119051722668724, 0.15685332293894363, 0.18134189168918100,
+    0.18134189168918100, 0.15685332293894363, 0.11119051722668724, 0.05061426814518813,
+)  # fmt: skip
+"""Gauss and Legendre's rule of eight points from 0 to 1."""
+
 
 @compiled
-def tyre_forces(block, dt):
+def tyre_forces(block, dt, step):
+    """Forces at the present deflections u (dt = 0) or at those after dt, which they then have; and the rates of u.
+
+    `bent` are the deflections at which the forces act. u belongs to the load of the step's beginning, `load_before`:
+    tread that comes in with a growing load is not stretched yet, so that bent = u N_before/N while the load grows
+    (the tread that stays keeps its stretch, and so does all of it while the load falls). Without that, pressing a
+    stretched tread would make energy. `rate` is that of `bent` at a constant load, and u̇ is rate N/N_before: `grown`.
+    """
     if block.any_magic:
         magic_tyres(block, dt)
     if block.any_coulomb:
-        coulomb_tyres(block, dt)
+        coulomb_tyres(block, dt, step)
+    if dt > 0.0:
+        begin_from_here(block)
 
 
 @compiled
-def coulomb_tyres(block, dt):
+def begin_from_here(block):
+    """The deflections and loads just found are those from which a step goes on."""
+    for i in range(LANES):
+        block.u_x[i], block.u_y[i] = block.bent_x[i], block.bent_y[i]
+        block.load_before[i], block.sliding[i], block.grown[i] = block.load_bent[i], block.loose[i], 1.0
+
+
+@compiled
+def coulomb_tyres(block, dt, step):
     """Eqs. 3.16-3.22 in three dimensions: a spring while it sticks, μ* N against the slip once it has broken loose.
 
     Corrected: the limits hold whenever F_susp > 0 (the source's case 1 lifts wheels that friction would hold), and
-    bound the whole force, √(F_x² + F_y²) ≤ μ N. Sticking, the spring finds F_x = (τ − I V̇_x/r)/r by itself.
+    bound the whole force, √(F_x² + F_y²) ≤ μ N. Sticking, the spring finds F_x = (τ − I V̇_x/r)/r by itself. Loose,
+    the limit stretches the spring against its damper, c u̇ + k u = F: at once, its energy would come of nothing. A
+    damper too weak for the step, c < k h, follows within one step.
     """
     for i in range(LANES):
         if block.kind[i] != COULOMB:
@@ -35,6 +64,7 @@ def coulomb_tyres(block, dt):
         c = 2.0 * block.tread_damping[i] * sqrt(k * spring / GRAVITY)
         rate_x = -(block.v_x[i] - block.omega[i] * block.radius[i])
         rate_y = -block.v_y[i]
+        bend_x, bend_y = rate_x, rate_y
         x, y = block.u_x[i] + dt * rate_x, block.u_y[i] + dt * rate_y
         fx, fy = k * x + c * rate_x, k * y + c * rate_y
         b_n, b_t, b_l = block.b_n[i], block.b_t[i], block.b_l[i]
@@ -49,15 +79,14 @@ def coulomb_tyres(block, dt):
             mu *= tyre.wedge_share(b_n, mu * (ex * b_t + ey * b_l))
             load = tyre.load_of_balance(spring, b_n, mu * (ex * b_t + ey * b_l))
             fx, fy = mu * load * ex, mu * load * ey
-            # The limit stretches the spring against its damper, no faster; at once, its energy would come of nothing.
-            ease = dt / (c + k * dt) if dt > 0.0 else 0.0
-            x, y = block.u_x[i] + ease * (fx - k * block.u_x[i]), block.u_y[i] + ease * (fy - k * block.u_y[i])
+            drag = max(c + k * dt, k * step)
+            ease = 1.0 / drag if drag > 0.0 else 0.0
+            bend_x, bend_y = ease * (fx - k * block.u_x[i]), ease * (fy - k * block.u_y[i])
+            x, y = block.u_x[i] + dt * bend_x, block.u_y[i] + dt * bend_y
         if spring == 0.0:
-            x, y, fx, fy, load, sliding = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        if dt > 0.0:
-            block.u_x[i], block.u_y[i], block.sliding[i] = x, y, sliding
-        # Loose too: the direction of the friction follows that of the slip, and the end of a step settles its size.
-        block.rate_x[i], block.rate_y[i] = rate_x, rate_y
+            x, y, bend_x, bend_y, fx, fy, load, sliding = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        block.bent_x[i], block.bent_y[i], block.loose[i], block.grown[i] = x, y, sliding, 1.0
+        block.rate_x[i], block.rate_y[i] = bend_x, bend_y
         block.force_x[i], block.force_y[i], block.load[i], block.moment_z[i] = fx, fy, load, 0.0
         speed = max(abs(block.omega[i] * block.radius[i]), abs(block.v_x[i]), 1e-9)
         block.kappa[i] = rate_x / speed
@@ -68,21 +97,22 @@ def coulomb_tyres(block, dt):
 def magic_tyres(block, dt):
     """Eqs. 3.25-3.38 with deflections of the tread for the slips; load and forces in balance along the suspension.
 
-    The balance starts from the last step's friction per load and repeats until it changes no load by more than 1e-5:
-    the coefficients follow the load more slowly still. Without a step (Runge-Kutta's stages) it repeats to the end, for
-    what is left of it would spoil the method's order.
+    The balance starts from the last step's friction per load and repeats until it changes no load by more than 1e-5, or
+    dt per second where that is less: what is left of it is smaller again and goes with the step, as the method's own
+    error does. Without a step (Runge-Kutta's stages) it repeats to the end. The deflections belong to the load
+    (`tyre_forces`), so they are found again with it: a load too large at first would cost a stretch that does not come
+    back.
     """
     for i in range(LANES):
         ratio = block.ratio_x[i] * block.b_t[i] + block.ratio_y[i] * block.b_l[i]
         guess = tyre.load_of_balance(block.spring[i], block.b_n[i], ratio)
-        block.load_before[i] = block.load[i]
         block.load[i] = guess if block.kind[i] == MAGIC else block.load[i]
     refresh_coefficients(block, dt)
-    advance_treads(block, dt)
-    if block.any_shift:
-        shifted_weights(block)
-    tolerance = 1e-5 if dt > 0.0 else 1e-13
+    tolerance = max(min(1e-5, dt), 1e-13)
     for _ in range(20):
+        bend_treads(block, dt)
+        if block.any_shift:
+            shifted_weights(block)
         magic_forces(block)
         balanced = True
         for i in range(LANES):
@@ -144,10 +174,9 @@ def tyre_coefficients(block):
 
 
 @compiled
-def advance_treads(block, dt):
-    """Deflections of the tread after dt (0: as they are), their rates, the slips κ', α' that they stand for, and the
-    weights of combined slip (eqs. 3.37-3.38) without shifts."""
-    per_second = 1.0 / dt if dt > 0.0 else 0.0
+def bend_treads(block, dt):
+    """Deflections of the tread at the present load, after dt (0: as they are), their rates, the slips κ', α' that
+    they stand for, and the weights of combined slip (eqs. 3.37-3.38) without shifts."""
     for i in range(LANES):
         v_x, v_y = block.v_x[i], block.v_y[i]
         rolling = block.omega[i] * block.radius[i]
@@ -155,32 +184,33 @@ def advance_treads(block, dt):
         touching = block.spring[i] > 0.0
         v_roll = max(abs(rolling), abs(v_x))
         v_slip = v_x - rolling
-        # Tread that comes in with a growing load is not stretched yet: as if rolling at σ Ṅ/N. Without it, pressing a
-        # stretched tread would make energy. Where the wheel rolls faster, the new tread comes in anyway. In stages
-        # without a step, Ṅ is that of the spring.
-        beyond = max(block.h[i] - block.travel[i], 0.0)
-        pressing = max(block.dh[i], 0.0) * (block.stiffness[i] + 2.0 * block.progression[i] * beyond)
-        pressing /= max(block.spring[i], 1e-3)
-        growing = max(block.load[i] - block.load_before[i], 0.0) / max(block.load[i], 1e-3) * per_second
-        pressing = growing if per_second > 0.0 else pressing
-        u, sigma, park = block.u_x[i], block.sigma_x[i], block.v_park[i]
-        rate = tyre.deflection_rate(sigma, u, v_slip, max(v_roll, sigma * pressing), dt)
+        # What is left of each deflection now that the load has grown; a wheel that has just landed had none.
+        before, load = block.load_before[i], block.load[i]
+        stays = min(max(before / max(load, 1e-300), 1e-12), 1.0) if before > 0.0 else 1.0
+        on_ground = 1.0 if touching else 0.0
+        block.grown[i] = 1.0 / stays if magic else block.grown[i]
+        block.load_bent[i] = load if magic else block.load_bent[i]
+        u, sigma, park = block.u_x[i] * stays, block.sigma_x[i], block.v_park[i]
+        rate = tyre.deflection_rate(sigma, u, v_slip, v_roll, dt)
+        # At its cap the deflection follows it, for u goes on within the step; only the damping of the tread ends there.
         cap = tyre.slip_cap(block.top_slip[i], abs(v_slip) / max(v_roll, 1e-9), v_roll, park) * sigma
         new = min(max(u + dt * rate, -cap), cap)
         free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
-        block.u_x[i] = (new if touching else 0.0) if magic else u
-        block.rate_x[i] = rate * free if magic else block.rate_x[i]
+        resist_x = free * rate * block.damp_x[i]
+        block.bent_x[i] = (new if touching else 0.0) if magic else block.bent_x[i]
+        block.rate_x[i] = rate * on_ground if magic else block.rate_x[i]
         kappa = new / sigma
 
         v_whole = sqrt(v_x * v_x + v_y * v_y)
-        u, sigma = block.u_y[i], block.sigma_y[i]
+        u, sigma = block.u_y[i] * stays, block.sigma_y[i]
         # Against the whole speed the deflection follows the sine of the slip angle, which has no pole sideways.
-        rate = tyre.deflection_rate(sigma, u, v_y, max(v_whole, sigma * pressing), dt)
+        rate = tyre.deflection_rate(sigma, u, v_y, v_whole, dt)
         cap = tyre.slip_cap(block.top_sine[i], min(abs(v_y) / max(v_whole, 1e-9), 0.9999), v_whole, park) * sigma
         new = min(max(u + dt * rate, -cap), cap)
         free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
-        block.u_y[i] = (new if touching else 0.0) if magic else u
-        block.rate_y[i] = rate * free if magic else block.rate_y[i]
+        resist_y = free * rate * block.damp_y[i]
+        block.bent_y[i] = (new if touching else 0.0) if magic else block.bent_y[i]
+        block.rate_y[i] = rate * on_ground if magic else block.rate_y[i]
         alpha = tyre.angle_of_sine(new / sigma)
         block.kappa[i] = kappa if magic else block.kappa[i]
         block.alpha[i] = alpha if magic else block.alpha[i]
@@ -190,8 +220,8 @@ def advance_treads(block, dt):
         block.weight_y[i] = tyre.simple_weight(b_y, block.cc_y[i], kappa)
         # The damping of the tread at rest is gone at the parking speed.
         still = max(1.0 - max(v_roll, abs(v_y)) / park, 0.0)
-        block.resist_x[i] = still * block.damp_x[i] * block.rate_x[i]
-        block.resist_y[i] = still * block.damp_y[i] * block.rate_y[i]
+        block.resist_x[i] = still * resist_x
+        block.resist_y[i] = still * resist_y
 
 
 @compiled
@@ -229,6 +259,30 @@ def magic_forces(block):
         block.ratio_x[i] = fx * touching
         block.ratio_y[i] = fy * touching
         block.load[i] = load if magic else block.load[i]
+
+
+@compiled
+def tread_energy(block, i):
+    """What a wheel's tread holds: ½ k u², or ∫ F·du from no deflection straight to u at the present load."""
+    u_x, u_y = block.bent_x[i], block.bent_y[i]
+    if block.kind[i] == COULOMB:
+        return 0.5 * block.tread_stiffness[i] * (u_x * u_x + u_y * u_y)
+    if block.kind[i] != MAGIC or block.spring[i] == 0.0:
+        return 0.0
+    total = 0.0
+    for k in range(len(GAUSS_NODES)):
+        kappa = GAUSS_NODES[k] * u_x / block.sigma_x[i]
+        alpha = tyre.angle_of_sine(GAUSS_NODES[k] * u_y / block.sigma_y[i])
+        b_x = tyre.weight_slope(block.b1_x[i], block.b2_x[i], kappa)
+        b_y = tyre.weight_slope(block.b1_y[i], block.b2_y[i], alpha)
+        weight_x = tyre.combined_weight(b_x, block.cc_x[i], block.e_x[i], block.shift_x[i], alpha)
+        weight_y = tyre.combined_weight(b_y, block.cc_y[i], 0.0, block.shift_y[i], kappa)
+        mu_x, mu_y = block.mu_x[i], block.mu_y[i]
+        fx = mu_x * weight_x * tyre.magic_shape(block.b_x[i], block.c_x[i], block.bend_x[i], kappa)
+        fy = mu_y * weight_y * tyre.magic_shape(block.b_y[i], block.c_y[i], block.bend_y[i], alpha)
+        fx, fy = tyre.onto_ellipse(mu_x, mu_y, fx, fy)
+        total += GAUSS_WEIGHTS[k] * (fx * u_x + fy * u_y)
+    return total * block.load[i]
 
 
 @compiled

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from botz.verify import vehicle_contact as contact
 from botz.verify import vehicle_drive as drive
 from botz.verify import vehicle_energy as energy
+from botz.verify import vehicle_methods as methods
 from botz.verify import vehicle_motion as motion
 from botz.verify import vehicle_statics as statics
 from botz.verify import vehicle_tyres as tyres
@@ -18,6 +19,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *tyres.FUNCTIONS,
     *contact.FUNCTIONS,
     *motion.FUNCTIONS,
+    *methods.FUNCTIONS,
     *energy.FUNCTIONS,
 )
 """Each takes the number of random samples and gives one check or several."""

@@ -9,7 +9,7 @@ import pytest
 
 from botz.engines.vehicle import VehicleEngine
 from botz.scenario.vehicle import VehicleScenario
-from botz.verify.vehicle_rig import Rig, rig
+from botz.verify.vehicle_rig import Rig, rig, vivi
 
 COUNTS = [1, 3, 4, 5, 8]
 """Wheels: blocks of four are partly filled, full, and more than one."""
@@ -138,3 +138,29 @@ def test_the_channels_of_several_robots_lie_one_after_the_other():
     together = last_row(list(places))
     alone = np.concatenate([last_row([name]) for name in places])
     assert together == pytest.approx(alone, rel=1e-5, abs=1e-5)
+
+
+def test_energies_of_treads_bristles_and_corners():
+    """½ k u², ½ σ₀ z² and ½ k (d² + u²), from the records."""
+    tyre = {"type": "coulomb", "static": 0.8, "dynamic": 0.7}
+    one = rig(vivi(wheel={"tyre": tyre}), velocity=[0.5, 0.2, 0.0]).command(voltages=6.0).steps(200)
+    wheels, axles = one.engine.records.wheels, one.engine.records.axles
+    treads = 0.5 * 5e4 * np.sum(wheels["bent_x"] ** 2 + wheels["bent_y"] ** 2)
+    bristles = 0.5 * np.sum(axles["sigma0"] * axles["z"] ** 2)
+    assert treads > 0.0 and bristles > 0.0
+    assert one.value("energy/treads") == pytest.approx(treads, rel=1e-12)
+    assert one.value("energy/bristles") == pytest.approx(bristles, rel=1e-12)
+    assert one.value("energy/corners") == 0.0
+    fallen = rig(vivi(without_motors=True), position=[0.0, 0.0, 0.2], attitude=[3.0, 0.1, 0.0]).run(0.4)
+    own = fallen.engine.records.robots[0]
+    held = 0.5 * own.corner_stiffness * (np.sum(own.corner_depth**2) + np.sum(own.corner_u**2))
+    assert held > 0.0
+    assert fallen.value("energy/corners") == pytest.approx(held, rel=1e-12)
+
+
+@pytest.mark.parametrize("volts", [2.0, 2.57, 2.6, 24.0])
+def test_the_battery_feeds_the_currents_of_the_same_moment(volts: float):
+    """V = E − R P/V. At 24 V without load, 2.57 V drive more than the limit of 40 A; at the voltage under load less."""
+    one = rig(vivi()).command(voltages=volts).steps(1)
+    bus, power = one.value("battery/voltage"), one.value("battery/power")
+    assert bus == pytest.approx(24.0 - 0.02 * power / bus, rel=1e-12)

@@ -82,10 +82,10 @@ def test_sums_of_the_battery(block):
     shares = np.array([-2.0 / 24, 12.0 / 24, 0.0, 0.0])  # 20 V are more than the second takes
     parts = shares * emf * block.resistance_inverse, shares**2 * block.resistance_inverse
     block.current_limit[:] = np.inf
-    drive, conductance, power = battery_sums(block, np.array([20.0, -2.0]), 24.0, 24.0)
+    drive, conductance, power, _ = battery_sums(block, np.array([20.0, -2.0]), 24.0, 24.0)
     assert (drive, conductance, power) == pytest.approx((parts[0].sum(), parts[1].sum(), 0.0), rel=1e-13)
     block.current_limit[1] = 20.0
-    drive, conductance, power = battery_sums(block, np.array([20.0, -2.0]), 24.0, 24.0)
+    drive, conductance, power, _ = battery_sums(block, np.array([20.0, -2.0]), 24.0, 24.0)
     assert (12.0 - emf[1]) * block.resistance_inverse[1] > 20.0
     assert (drive, conductance) == pytest.approx((parts[0][0], parts[1][0]), rel=1e-13)
     assert power == pytest.approx(20.0 * (20.0 * block.resistance[1] + emf[1]), rel=1e-13)

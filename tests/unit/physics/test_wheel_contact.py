@@ -128,7 +128,7 @@ def test_a_wall_pushes_back_along_its_normal_with_friction_within_its_limit():
     _, block, body = at_a_wall()
     assert np.all(block.wall_depth[:2] > 0.0)
     assert np.all(block.wall_depth[2:] == 0.0)
-    add_walls(block, body, SINES, COSINES, 1e-4)
+    add_walls(block, body, SINES, COSINES, 1e-4, 1e-4)
     normal = np.array([-15.0, 0.0, 1.0]) / np.hypot(15.0, 1.0)
     forces = vectors(block, "wall_force")
     for i in (0, 1):
@@ -147,12 +147,12 @@ def test_a_wall_pushes_back_along_its_normal_with_friction_within_its_limit():
 
 def test_a_wall_that_was_left_is_forgotten():
     ground, block, body = at_a_wall()
-    add_walls(block, body, SINES, COSINES, 1e-4)
+    add_walls(block, body, SINES, COSINES, 1e-4, 1e-4)
     assert np.any(vectors(block, "wall")[:2] != 0.0)
     body.position[0] -= 0.5
     body.force, body.moment = 0.0, 0.0
     look(block, body, ground)
-    add_walls(block, body, SINES, COSINES, 1e-4)
+    add_walls(block, body, SINES, COSINES, 1e-4, 1e-4)
     assert np.all(body.force == 0.0)
     assert np.all(vectors(block, "wall") == 0.0)
     assert np.all(vectors(block, "wall_force") == 0.0)
