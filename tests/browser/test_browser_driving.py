@@ -140,6 +140,61 @@ def test_keys_drive_and_the_recorded_robot_answers(open_page: OpenPage):
     assert len(page.js("botzLab.pilot.latencies")) > 0
 
 
+def test_a_run_that_ends_under_a_held_key_leaves_no_errors(open_page: OpenPage):
+    page = open_page()
+    page.start(STILL)
+    page.press("KeyW")
+    moving(page, 0, +1)
+    page.stop()
+    page.page.wait_for_timeout(500)  # the hand does not know yet
+    page.let_go("KeyW")
+    assert page.js("[...document.querySelectorAll('.toast.error, .toast.warning')].map((one) => one.textContent)") == []
+
+
+PLACES = """() => {
+  const found = {};
+  for (let i = 1; i < 60; i++)
+    for (let j = 1; j < 40; j++) {
+      const name = botzLab.world.robotAt(i / 60, j / 40);
+      if (name) (found[name] ??= []).push([i / 60, j / 40]);
+    }
+  return found;
+}"""
+
+
+def test_a_click_chooses_the_robot_that_is_driven_and_the_line_names_it(open_page: OpenPage):
+    page = open_page(viewport=WIDE)
+    page.js("botzLab.lab.store.set({ library: false })")
+    page.start("soccer")
+    page.js("botzLab.lab.pause()")
+    page.status("paused")
+    page.drawn()
+    first = page.js("botzLab.state.robot")
+    box = page.page.locator("canvas").first.bounding_box()
+    assert box is not None
+
+    def covered(place: list[float]) -> bool:
+        """Whether something of the page lies over the view there."""
+        x, y = box["x"] + place[0] * box["width"], box["y"] + place[1] * box["height"]
+        return not page.js("([x, y]) => document.elementFromPoint(x, y)?.tagName === 'CANVAS'", [x, y])
+
+    places = page.js(PLACES)
+    open_ones = {name: [one for one in seen if not covered(one)] for name, seen in places.items()}
+    other = next(name for name, seen in open_ones.items() if seen and name != first)
+    x, y = open_ones[other][0]
+    page.page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+    page.until("(name) => botzLab.state.robot === name", "the chosen robot", other)
+    page.js("botzLab.lab.pause()")
+    page.status("running")
+    page.until("(name) => document.querySelector('.drive-hint')?.textContent.includes(name)", "its name", other)
+    # A press that turns the view chooses nothing.
+    page.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
+    page.page.mouse.down()
+    page.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    page.page.mouse.up()
+    assert page.js("botzLab.state.robot") == other
+
+
 def test_a_gamepad_drives_and_unplugging_it_stops_the_robot(open_page: OpenPage):
     page = open_page(scripts=(NO_SHADOWS, PAD))
     page.start(STILL)

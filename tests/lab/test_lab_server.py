@@ -14,6 +14,7 @@ from lab_rig import ROBOT, SCENARIO, Page, RunningLab, lab_at
 
 import botz
 import botz.scenario.library
+from botz.sim.attached import AttachedRun
 
 LONG = {"time.duration": 1e6}
 POSE, TWIST = f"{ROBOT}/pose", f"{ROBOT}/twist"
@@ -533,10 +534,16 @@ def test_a_run_that_waits_begins_with_the_first_page_that_watches(tmp_path: Path
         assert page.frame(lambda frame: frame["s"] > 100)
 
 
-def test_hands_that_learn_late_of_a_runs_end_are_told_no_error(lab: RunningLab):
+@pytest.mark.parametrize("when", ["ended", "about to end"])
+def test_hands_that_learn_late_of_a_runs_end_are_told_no_error(
+    lab: RunningLab, monkeypatch: pytest.MonkeyPatch, when: str
+):
     page = lab.page()
     key = page.start(set={"time.duration": 1000.0}, factor=1.0)["id"]
-    page.stop(key)
+    if when == "ended":
+        page.stop(key)
+    else:
+        monkeypatch.setattr(AttachedRun, "finished", True)
     for _ in range(3):
         axes = {"forward": 0.5, "turn": 0.0}
         page.say(t="drive", run=key, robot=ROBOT, mode="drive", axes=axes, buttons={}, seq=1)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from botz.scenario.elements import DEFAULT_DENSITY
+from botz.scenario.misfits import Misfits
 from botz.scenario.schema import LONGEST, Name, Strict
 from botz.scenario.shapes import AnyShape
 from botz.scenario.terrain import Terrain
@@ -98,3 +99,10 @@ class MultibodyWorld(Strict):
     """How surfaces give way."""
     memory: int | None = Field(default=None, ge=1, le=2**40)
     """Bytes that MuJoCo works in; null: as much as it thinks it needs."""
+
+    @model_validator(mode="after")
+    def _terrain_ends(self) -> MultibodyWorld:
+        if self.terrain is not None and self.terrain.outside == "mirror":
+            why = "mirror is for engine vehicle; here the run ends where a robot leaves the terrain, choose edge or end"
+            raise Misfits([(("terrain", "outside"), why)])
+        return self

@@ -36,6 +36,8 @@ def bad(name: str, text: str, *says: str):
 MOTOR = "resistance: 1, torque_constant: 0.1, max_voltage: 12"
 # fmt: off
 TABLE = [
+    bad("terrain without end", world("terrain: {type: rough, iso_class: D, outside: mirror}"),
+        "s.yaml:2: world.terrain.outside: mirror is for engine vehicle; here the run ends where a robot leaves the terrain, choose edge or end"),
     bad("no links", HEAD + "robots:\n  bot: {description: empty}\n",
         "s.yaml:3: robots.bot.links: needs links, or a model file by 'file'"),
     bad("file and links", robot("file: a.urdf"),

@@ -397,7 +397,9 @@ class Runs:
         return self._runs[key]
 
     def is_over(self, key: str) -> bool:
-        return key in self._runs and not self._runs[key].going_on
+        """Whether there was such a run: it has ended, or its physics has and the rest is about to."""
+        run = self._runs.get(key)
+        return run is not None and (not run.going_on or (run.attached is not None and run.attached.finished))
 
     def check_room(self) -> None:
         if sum(not task.done() for task in self._tasks.values()) >= MOST_RUNS:
