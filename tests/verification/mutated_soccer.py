@@ -22,6 +22,16 @@ SAMPLES = 20
 
 MUTATIONS = (
     Mutation(
+        "drag that only Euler's method has", MOTION, "drive_euler",
+        "drag_force(robot, v, w)", "drag_force(robot, 1.1 * v, w)",
+        ("soccer_methods",),
+    ),
+    Mutation(
+        "neighbours of three columns only", CONTACTS, "find_neighbours",
+        "range(max(row - 1, 0), min(row + 2, rows))", "range(row, row + 1)",
+        ("neighbours_by_cells",),
+    ),
+    Mutation(
         "the source's sign in eq. 7", DRIVE, "drag_force",
         "robot.drag_11 * v + robot.drag_12 * w,", "-robot.drag_11 * v - robot.drag_12 * w,",
         ("step_response", "the_shipped_step"),
@@ -151,7 +161,9 @@ MUTATIONS = (
 
 
 def functions() -> Functions:
-    from botz.verify import soccer, soccer_match
+    from botz.verify import methods, soccer, soccer_match
 
+    methods.PLAYED, methods.MEETING = {"soccer-wall": 0.05}, ()
+    methods.scenarios = lambda engine: ["soccer-wall"]
     soccer_match.MIRRORED_STEPS, soccer_match.REPEATED_STEPS = 60, 60
     return soccer.FUNCTIONS

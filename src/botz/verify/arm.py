@@ -13,6 +13,7 @@ from botz.verify import arm_motion as motion
 from botz.verify import arm_parallel as parallel
 from botz.verify import arm_singular as singular
 from botz.verify import arm_teleoperation as teleoperation
+from botz.verify import methods
 from botz.verify.checks import Check, Result, make
 
 FUNCTIONS: tuple[Callable[[int], Result], ...] = (
@@ -25,6 +26,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *motion.FUNCTIONS,
     *contact.FUNCTIONS,
     *teleoperation.FUNCTIONS,
+    *methods.ARM,
 )
 """Each takes the number of random samples and gives one check or several."""
 

@@ -9,6 +9,7 @@ from botz.verify import kinematics_motion as motion
 from botz.verify import kinematics_odometry as odometry
 from botz.verify import kinematics_symmetry as symmetry
 from botz.verify import kinematics_wheels as wheels
+from botz.verify import methods
 from botz.verify.checks import Check, Result, make
 
 FUNCTIONS: tuple[Callable[[int], Result], ...] = (
@@ -51,6 +52,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     symmetry.mirrored_run,
     symmetry.chunks_give_the_same_bits,
     symmetry.restored_run_continues,
+    *methods.KINEMATICS,
 )
 """Each takes the number of random samples and gives one check or several."""
 

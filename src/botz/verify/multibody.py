@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from botz.verify import methods
 from botz.verify import multibody_air as air
 from botz.verify import multibody_drives as drives
 from botz.verify import multibody_flight as flight
@@ -29,6 +30,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *full_control.FUNCTIONS,
     *steps.FUNCTIONS,
     *vehicle.FUNCTIONS,
+    *methods.MULTIBODY,
 )
 """Each takes the number of random samples and gives one check or several."""
 

@@ -9,6 +9,7 @@ from botz.verify import vehicle_drive as drive
 from botz.verify import vehicle_energy as energy
 from botz.verify import vehicle_methods as methods
 from botz.verify import vehicle_motion as motion
+from botz.verify import vehicle_searches as searches
 from botz.verify import vehicle_statics as statics
 from botz.verify import vehicle_tyres as tyres
 from botz.verify.checks import Check, Result, make
@@ -18,6 +19,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *drive.FUNCTIONS,
     *tyres.FUNCTIONS,
     *contact.FUNCTIONS,
+    *searches.FUNCTIONS,
     *motion.FUNCTIONS,
     *methods.FUNCTIONS,
     *energy.FUNCTIONS,
