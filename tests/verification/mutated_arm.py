@@ -30,6 +30,11 @@ SAMPLES = 20
 """Random ones of each check."""
 
 MUTATIONS = (
+    Mutation(
+        "joints that the semi-implicit method alone moves farther", KERNEL, "step_ahead",
+        "q[i] += dt * qd[i]", "q[i] += 1.2 * dt * qd[i]",
+        ("arm_methods",),
+    ),
     # --- kinematics
     Mutation(
         "an offset along the wrong axis", DH, "chain_frames",
@@ -325,7 +330,9 @@ MUTATIONS = (
 
 
 def functions() -> Functions:
-    from botz.verify import arm, arm_contact, arm_motion
+    from botz.verify import arm, arm_contact, arm_motion, methods
 
+    methods.MOVED = {"puma-wave": 0.02}
+    methods.scenarios = lambda engine: ["puma-wave"]
     arm_motion.SWING, arm_motion.HELD, arm_motion.BESIDE, arm_contact.FALL = 200, 5, 0.003, 20
     return arm.FUNCTIONS

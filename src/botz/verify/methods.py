@@ -94,6 +94,7 @@ ROLLED = 2.0
 
 def wheeled_methods(samples: int) -> Iterator[Check]:
     """Arcs and rk4 on every shipped scenario: D = C h², the midpoint rule of castors and of moving steering."""
+    ends.cache_clear()
     del samples
     for name in scenarios("kinematics"):
         if name in ARCS:
@@ -155,6 +156,7 @@ MEETING = ("soccer-crowd", "soccer-five", "soccer-match")
 
 def soccer_methods(samples: int) -> Iterator[Check]:
     """Euler's method and rk4 on every shipped match: D = C h of Euler's method, impacts included."""
+    ends.cache_clear()
     del samples
     crowded = "Impacts are found within a step that both divide otherwise, and change the order of single runs."
     alone = "The next term is smaller by h times the motors' rates, 20/s."
@@ -171,6 +173,7 @@ MOVED_LONG = {"puma-wave": 2.0, "titan4-line": 6.0, "titan4-pick": 6.0, "titan4-
 
 def arm_methods(samples: int) -> Iterator[Check]:
     """The semi-implicit method and rk4 on every shipped scenario of arms: D = C h."""
+    ends.cache_clear()
     durations = MOVED_LONG if samples > FAST else MOVED
     why = "Servos act once per step in both; the next term is smaller by h times the arm's rates, about 50/s."
     touching = "What lies and is gripped settles by contacts that open and close within steps."
@@ -188,6 +191,7 @@ CALM: dict[str, tuple[str, ...]] = {"hexarotor-wind": ("world.wind.turbulence=nu
 
 def multibody_methods(samples: int) -> Iterator[Check]:
     """Semi-implicit and implicit methods against rk4 on every shipped scenario: D = C h of each of them."""
+    ends.cache_clear()
     del samples
     smooth = "The next term is smaller by h times the servos' rates, about 100/s."
     events = {

@@ -62,6 +62,58 @@ def test_a_pose_of_a_ur5e_has_eight_solutions():
     assert len({round(float(joints[0]), 9) for joints in forward}) == 1
 
 
+def frames(q: np.ndarray) -> np.ndarray:
+    """Denavit and Hartenberg's transforms of a UR5e one by one, in plain NumPy: the tool's."""
+    tool = np.eye(4)
+    for k, angle in enumerate(q):
+        tool = tool @ joint(k, angle)
+    return tool
+
+
+def number_of_solutions(tool: np.ndarray) -> int:
+    """Of a UR5e, by the geometry of its shoulder (θ₁), wrist (θ₅) and elbow (θ₃), each of which has two answers or
+    none; all joints turn all the way round."""
+    d, a = UR5E["d"], UR5E["a"]
+    place, wrist, count = tool[:3, 3], tool[:3, 3] - d[5] * tool[:3, 2], 0
+    if np.hypot(wrist[0], wrist[1]) < d[3]:
+        return 0
+    for side in (1.0, -1.0):
+        first = np.arctan2(wrist[1], wrist[0]) + side * np.arccos(d[3] / np.hypot(wrist[0], wrist[1])) + pi / 2
+        s1, c1 = np.sin(first), np.cos(first)
+        cosine = (place[0] * s1 - place[1] * c1 - d[3]) / d[5]
+        if abs(cosine) > 1.0:
+            continue
+        for bend in (1.0, -1.0):
+            fifth = bend * np.arccos(cosine)
+            # θ₆ from the tool's axes seen across the plane of the arm, then frame 4 and the triangle of both links.
+            across = np.array([s1, -c1, 0.0]) @ tool[:3, :2] / np.sin(fifth)
+            sixth = np.arctan2(-across[1], across[0])
+            last = np.linalg.inv(joint(4, fifth) @ joint(5, sixth))
+            fourth = np.linalg.inv(joint(0, first)) @ tool @ last
+            elbow = fourth[:3, 3] - d[3] * np.array([0.0, 0.0, 1.0])
+            reach = (elbow @ elbow - a[1] ** 2 - a[2] ** 2) / (2.0 * a[1] * a[2])
+            count += 2 if abs(reach) <= 1.0 else 0
+    return count
+
+
+def joint(k: int, angle: float) -> np.ndarray:
+    c, s, ca, sa = np.cos(angle), np.sin(angle), np.cos(UR5E["alpha"][k]), np.sin(UR5E["alpha"][k])
+    a, d = UR5E["a"][k], UR5E["d"][k]
+    return np.array([[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d], [0, 0, 0, 1]])
+
+
+def test_many_poses_of_a_ur5e_by_its_geometry():
+    arm, rng, counts = made(), np.random.default_rng(9), set()
+    for q in rng.uniform(-pi, pi, (5 * POSES, 6)):
+        found, tool = arm.inverse(arm.forward(q)), frames(q)
+        assert found.complete
+        assert len(found) == number_of_solutions(tool)
+        assert max(np.abs(frames(joints) - tool).max() for joints in found.joints) < 1e-9
+        assert apart(found.joints, q).min() < 1e-6
+        counts.add(len(found))
+    assert config.DISABLE_JIT or {4, 8} <= counts
+
+
 @compiled_only
 def test_a_numeric_search_finds_the_same_and_says_that_it_may_not():
     arm, searching = made(), made()
