@@ -13,10 +13,10 @@ import pytest
 from camera_rig import WAIT, HandMovedMatch, ask, read_all, served, until
 from PIL import Image
 
-from botz.links import camera_connections
-from botz.links.camera_client import CameraClient, CameraGone
-from botz.links.camera_protocol import HELLO, REFUSAL
-from botz.links.camera_stream import Moments
+from botz.endpoints.camera import connections as camera_connections
+from botz.endpoints.camera.client import CameraClient, CameraGone
+from botz.endpoints.camera.protocol import HELLO, REFUSAL
+from botz.endpoints.camera.stream import Moments
 from botz.scenario.links import CameraLink
 
 # --- exact images --------------------------------------------------------------------------------------------------

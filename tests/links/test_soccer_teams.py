@@ -19,8 +19,8 @@ import pytest
 from common import PATIENCE, BotzProcess
 
 from botz import InputError, Simulation, load
-from botz.links.camera_client import CameraRobot
-from botz.scene.soccer_camera import SoccerCamera
+from botz.endpoints.camera.client import CameraRobot
+from botz.scene.soccer.camera import SoccerCamera
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "soccer"
 FRAME = 30

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.physics.lift_drag import coefficients, lift_drag
-from botz.physics.propeller import across, across_drag, drag_torque, ground_factor, lag_step, propeller_thrust
-from botz.physics.wind import gust_share
+from botz.physics.aero.lift_drag import coefficients, lift_drag
+from botz.physics.aero.propeller import across, across_drag, drag_torque, ground_factor, lag_step, propeller_thrust
+from botz.physics.aero.wind import gust_share
 
 many = settings(deadline=None, max_examples=200)
 slopes = st.floats(-10.0, 10.0)

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.physics.impact import BODY, CONTACT, friction_impulse, rigid_impact
-from botz.verify.soccer_crowds import place_crowd
-from botz.verify.soccer_match import crowd_of, mirrored_rows, one_name_of_pi, place_all
-from botz.verify.soccer_overlaps import deepest_overlap
-from botz.verify.soccer_rig import KINDS, match, random_robot
+from botz.physics.soccer.impact import BODY, CONTACT, friction_impulse, rigid_impact
+from botz.verify.soccer.crowds import place_crowd
+from botz.verify.soccer.match import crowd_of, mirrored_rows, one_name_of_pi, place_all
+from botz.verify.soccer.overlaps import deepest_overlap
+from botz.verify.soccer.rig import KINDS, match, random_robot
 
 few = settings(deadline=None, max_examples=25)
 many = settings(deadline=None, max_examples=200)

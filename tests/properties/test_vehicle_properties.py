@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.physics.dc_motor import gear_torque
-from botz.physics.lugre import lugre
-from botz.physics.penalty import penalty_force
-from botz.physics.suspension import suspension_energy, suspension_force
-from botz.physics.terrain import GRID, height, height_and_slope
-from botz.physics.tyre import load_of_balance, onto_ellipse, simple_weight, slip_cap
+from botz.physics.contact.penalty import penalty_force
+from botz.physics.contact.terrain import GRID, height, height_and_slope
+from botz.physics.wheels.dc_motor import gear_torque
+from botz.physics.wheels.lugre import lugre
+from botz.physics.wheels.suspension import suspension_energy, suspension_force
+from botz.physics.wheels.tyre import load_of_balance, onto_ellipse, simple_weight, slip_cap
 
 many = settings(deadline=None, max_examples=200)
 numbers = st.floats(-1e3, 1e3)

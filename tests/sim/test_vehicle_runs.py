@@ -15,7 +15,7 @@ from common import PATIENCE, merged
 from recordings import bits
 
 from botz import AttachedRun, Simulation, load, read, simulate
-from botz.engines.vehicle_records import rotation_matrix
+from botz.engines.vehicle.model import rotation_matrix
 from botz.errors import DivergedError, InputError
 from botz.record.reader import Recording
 from botz.replay import replay_recording

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.bench import arm as bench
-from botz.bench import arm_functions as functions
-from botz.bench import arm_simulation as simulation
 from botz.bench import peers, results
+from botz.bench.arm import functions, simulation
+from botz.bench.arm import suite as bench
 from botz.bench.results import Result
-from botz.engines.serial_arm import SerialArm
 from botz.errors import BotzError
+from botz.robots.serial_arm import SerialArm
 
 KEYS = {"metric", "value", "unit", "target", "met", "peer", "peer_value", "ratio"}
 SCRIPTS = Path(peers.__file__).parent / "peer_scripts"

@@ -1,4 +1,4 @@
-"""Imports go downward only, physics knows nothing of ours but frames, and the command line starts without NumPy."""
+"""Imports go downward only, physics knows of ours only kernels and rotations, and help starts without NumPy."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from botz.kernel_cache import ROOMS_WITHOUT_KERNELS
 PACKAGE = Path(botz.__file__).parent
 LEVELS = {
     "errors": 0, "interrupts": 0, "private_folder": 0, "kernel_files": 0, "kernel_cache": 1, "scenario": 1,
-    "frames": 2, "physics": 3, "scene": 4, "engines": 5, "control": 6, "sim": 7, "record": 8, "run": 9, "replay": 10,
-    "__init__": 11, "view": 12, "links": 13, "verify": 14, "bench": 14, "cli": 15, "__main__": 16,
+    "kernels": 2, "transforms": 2, "channels": 2, "rotations": 3, "physics": 4, "terrain": 4, "models": 5, "robots": 5,
+    "scene": 6, "engines": 6, "control": 7, "sim": 8, "record": 9, "run": 10, "replay": 11, "__init__": 12,
+    "endpoints": 13, "view": 14, "verify": 15, "bench": 15, "cli": 16, "__main__": 17,
 }  # fmt: skip
 """A room may import rooms of a lower level, and itself. `import botz` is the level of `__init__`."""
 HEAVY = ("numpy", "numba", "matplotlib", "pydantic", "scipy", "yaml", "pyarrow", "pint")
 
 
 def room_of(module: str) -> str:
-    """`physics` of `botz.physics.dh`; `__init__` of `botz` itself and of the names it offers."""
+    """`physics` of `botz.physics.arm.dh`; `__init__` of `botz` itself and of the names it offers."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else "__init__"
 
@@ -74,9 +75,9 @@ def test_imports_go_downward(room: str):
     assert upward == []
 
 
-def test_physics_imports_nothing_of_ours_but_frames():
+def test_physics_imports_nothing_of_ours_but_kernels_and_rotations():
     found = {other for file in (PACKAGE / "physics").rglob("*.py") for _, other in imports_of(file)}
-    assert found <= {"physics", "frames"}
+    assert found <= {"physics", "kernels", "rotations"}
 
 
 def test_the_rule_sees_what_it_should(monkeypatch: pytest.MonkeyPatch):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from mutations import Functions, Mutation
 
-WHEELS = "botz.physics.wheel_constraints"
-KERNEL = "botz.engines.kinematics_kernel"
-RATES = "botz.engines.kinematics_rates"
-SENSING = "botz.engines.kinematics_sensing"
-ROBOT = "botz.engines.wheeled_robot"
-ENGINE = "botz.engines.kinematics"
-INVERSE = "botz.engines.wheel_inverse"
+WHEELS = "botz.physics.wheels.constraints"
+KERNEL = "botz.engines.kinematics.step"
+RATES = "botz.engines.kinematics.rates"
+SENSING = "botz.engines.kinematics.sensing"
+ROBOT = "botz.robots.wheeled_robot"
+ENGINE = "botz.engines.kinematics.engine"
+INVERSE = "botz.robots.wheel_inverse"
 
 
 SAMPLES = 3
@@ -183,7 +183,8 @@ MUTATIONS = (
 
 
 def functions() -> Functions:
-    from botz.verify import kinematics, kinematics_symmetry
+    from botz.verify.kinematics import suite as kinematics
+    from botz.verify.kinematics import symmetry as kinematics_symmetry
 
     kinematics_symmetry.STEPS = 30  # uncompiled steps are slow, and a broken symmetry shows at once
     return kinematics.FUNCTIONS

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from mutations import Functions, Mutation
 
-DRIVE = "botz.physics.planar_drive"
-IMPACT = "botz.physics.impact"
-SQUARES = "botz.physics.square_contact"
-KERNEL = "botz.engines.soccer_kernel"
-MOTION = "botz.engines.soccer_motion"
-IMPACTS = "botz.engines.soccer_impacts"
-CONTACTS = "botz.engines.soccer_contacts"
-RECORDS = "botz.engines.soccer_records"
-ENGINE = "botz.engines.soccer"
+DRIVE = "botz.physics.soccer.planar_drive"
+IMPACT = "botz.physics.soccer.impact"
+SQUARES = "botz.physics.soccer.square_contact"
+KERNEL = "botz.engines.soccer.step"
+MOTION = "botz.engines.soccer.motion"
+IMPACTS = "botz.engines.soccer.impacts"
+CONTACTS = "botz.engines.soccer.contacts"
+RECORDS = "botz.engines.soccer.model"
+ENGINE = "botz.engines.soccer.engine"
 
 SAMPLES = 20
 """Random ones of each check."""
@@ -161,7 +161,9 @@ MUTATIONS = (
 
 
 def functions() -> Functions:
-    from botz.verify import methods, soccer, soccer_match
+    from botz.verify import methods
+    from botz.verify.soccer import match as soccer_match
+    from botz.verify.soccer import suite as soccer
 
     methods.PLAYED, methods.MEETING = {"soccer-wall": 0.05}, ()
     methods.scenarios = lambda engine: ["soccer-wall"]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from mutations import Functions, Mutation
 
-TYRE = "botz.physics.tyre"
-AXLE = "botz.physics.axle_block"
-LUGRE = "botz.physics.lugre"
-MOTOR = "botz.physics.dc_motor"
-SPRING = "botz.physics.suspension"
-WHEEL_TYRES = "botz.physics.wheel_tyres"
+TYRE = "botz.physics.wheels.tyre"
+AXLE = "botz.physics.wheels.axle_block"
+LUGRE = "botz.physics.wheels.lugre"
+MOTOR = "botz.physics.wheels.dc_motor"
+SPRING = "botz.physics.wheels.suspension"
+WHEEL_TYRES = "botz.physics.wheels.tyre_block"
 
 SAMPLES = 20
 """Random ones of each check."""
@@ -87,6 +87,6 @@ MUTATIONS = (
 
 
 def functions() -> Functions:
-    from botz.verify import vehicle
+    from botz.verify.vehicle import suite as vehicle
 
     return vehicle.FUNCTIONS

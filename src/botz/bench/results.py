@@ -38,7 +38,12 @@ def duration(metric: str, value: float, unit: str, *, target: float | None = Non
 
 
 def benches() -> dict[str, Callable[[], list[Result]]]:
-    from botz.bench import arm, kinematics, lab, multibody, soccer, vehicle
+    from botz.bench import lab
+    from botz.bench.arm import suite as arm
+    from botz.bench.kinematics import suite as kinematics
+    from botz.bench.multibody import suite as multibody
+    from botz.bench.soccer import suite as soccer
+    from botz.bench.vehicle import suite as vehicle
 
     families = (arm, kinematics, lab, multibody, soccer, vehicle)
     return {family.__name__.rsplit(".", 1)[-1]: family.run for family in families}

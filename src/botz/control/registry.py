@@ -8,8 +8,12 @@ from typing import Any
 
 from botz.control.base import Controller
 from botz.errors import ControllerError, InputError, Problem
-from botz.scenario import arm_motion, flight, schema, soccer, user_code, vehicle
+from botz.scenario import schema, user_code
+from botz.scenario.arm import motion as arm_motion
+from botz.scenario.multibody import flight
+from botz.scenario.soccer import schema as soccer
 from botz.scenario.tree import key_path, key_text
+from botz.scenario.vehicle import schema as vehicle
 
 
 def build(spec: schema.Controller, *, allow_user_code: bool, name: str = "") -> Controller:
@@ -27,51 +31,51 @@ def build(spec: schema.Controller, *, allow_user_code: bool, name: str = "") -> 
 
             return Table(spec)
         case schema.GoToPoseController():
-            from botz.control.go_to_pose import GoToPose
+            from botz.control.wheeled.go_to_pose import GoToPose
 
             return GoToPose(spec)
         case schema.WaypointsController():
-            from botz.control.waypoints import Waypoints
+            from botz.control.wheeled.waypoints import Waypoints
 
             return Waypoints(spec)
         case schema.TrajectoryController():
-            from botz.control.trajectory import Trajectory
+            from botz.control.wheeled.trajectory import Trajectory
 
             return Trajectory(spec)
         case vehicle.WheelSpeedController():
-            from botz.control.wheel_speed import WheelSpeed
+            from botz.control.wheeled.wheel_speed import WheelSpeed
 
             return WheelSpeed(spec)
         case vehicle.FollowWaypointsController():
-            from botz.control.vehicle_waypoints import VehicleWaypoints
+            from botz.control.wheeled.vehicle_waypoints import VehicleWaypoints
 
             return VehicleWaypoints(spec)
         case soccer.SoccerPlayer():
-            from botz.control.soccer_player import SoccerPlayer
+            from botz.control.soccer.player import SoccerPlayer
 
             return SoccerPlayer(spec)
         case arm_motion.ProgramController():
-            from botz.control.arm_program import ArmProgram
+            from botz.control.arm.program import ArmProgram
 
             return ArmProgram(spec)
         case arm_motion.TeleoperationController():
-            from botz.control.teleoperated import Teleoperated
+            from botz.control.teleop.controller import Teleoperated
 
             return Teleoperated(spec)
         case flight.HoverController():
-            from botz.control.hover import Hover
+            from botz.control.flight.hover import Hover
 
             return Hover(spec)
         case flight.MulticopterController():
-            from botz.control.multicopter import Multicopter
+            from botz.control.flight.multicopter import Multicopter
 
             return Multicopter(spec)
         case flight.TiltQuadrotorController():
-            from botz.control.tilt_quadrotor import TiltQuadrotor
+            from botz.control.flight.tilt_quadrotor import TiltQuadrotor
 
             return TiltQuadrotor(spec)
         case flight.FixedWingController():
-            from botz.control.fixed_wing import FixedWing
+            from botz.control.flight.fixed_wing import FixedWing
 
             return FixedWing(spec)
         case schema.UserController():

@@ -8,12 +8,12 @@ import numpy as np
 
 from botz import kernel_cache
 from botz.engines.base import Engine
-from botz.scenario.arm import ArmScenario
-from botz.scenario.kinematics import KinematicsScenario
-from botz.scenario.multibody import MultibodyScenario
+from botz.scenario.arm.schema import ArmScenario
+from botz.scenario.kinematics.schema import KinematicsScenario
+from botz.scenario.multibody.schema import MultibodyScenario
 from botz.scenario.schema import ScenarioBase
-from botz.scenario.soccer import SoccerScenario
-from botz.scenario.vehicle import VehicleScenario
+from botz.scenario.soccer.schema import SoccerScenario
+from botz.scenario.vehicle.schema import VehicleScenario
 
 UserElements = Literal["run", "skip", "refuse"]
 """What happens to elements of a user's, which are programs: they run, are left out for a check, or are an error."""
@@ -23,23 +23,23 @@ def make_engine(scenario: ScenarioBase, user_elements: UserElements = "run") -> 
     """The engine of a scenario; raises InputError for what only the engine can tell, as an impossible geometry."""
     match scenario:
         case KinematicsScenario():
-            from botz.engines.kinematics import KinematicsEngine
+            from botz.engines.kinematics.engine import KinematicsEngine
 
             return KinematicsEngine(scenario)
         case VehicleScenario():
-            from botz.engines.vehicle import VehicleEngine
+            from botz.engines.vehicle.engine import VehicleEngine
 
             return VehicleEngine(scenario)
         case SoccerScenario():
-            from botz.engines.soccer import SoccerEngine
+            from botz.engines.soccer.engine import SoccerEngine
 
             return SoccerEngine(scenario)
         case ArmScenario():
-            from botz.engines.arm import ArmEngine
+            from botz.engines.arm.engine import ArmEngine
 
             return ArmEngine(scenario)
         case MultibodyScenario():
-            from botz.engines.multibody import MultibodyEngine
+            from botz.engines.multibody.engine import MultibodyEngine
 
             return MultibodyEngine(scenario, user_elements)
         case _:

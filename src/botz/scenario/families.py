@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from botz.scenario.arm import Arm, ArmScenario
-from botz.scenario.kinematics import KinematicsScenario, WheeledRobot
-from botz.scenario.multibody import MultibodyRobot, MultibodyScenario
+from botz.scenario.arm.schema import Arm, ArmScenario
+from botz.scenario.kinematics.schema import KinematicsScenario, WheeledRobot
+from botz.scenario.multibody.schema import MultibodyRobot, MultibodyScenario
 from botz.scenario.schema import ScenarioBase, Strict
-from botz.scenario.soccer import SoccerRobot, SoccerScenario
-from botz.scenario.vehicle import Vehicle, VehicleScenario
+from botz.scenario.soccer.schema import SoccerRobot, SoccerScenario
+from botz.scenario.vehicle.schema import Vehicle, VehicleScenario
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from botz.scenario.arm_motion import Teleoperation
+from botz.scenario.arm.motion import Teleoperation
 from botz.scenario.misfits import Misfits
 from botz.scenario.ports import (
     CAMERA,

@@ -83,31 +83,31 @@ def make(function: Callable[[int], Result], samples: int) -> list[Check]:
 
 
 def _kinematics(full: bool) -> list[Check]:
-    from botz.verify.kinematics import kinematics_checks
+    from botz.verify.kinematics.suite import kinematics_checks
 
     return kinematics_checks(FULL if full else FAST)
 
 
 def _vehicle(full: bool) -> list[Check]:
-    from botz.verify.vehicle import vehicle_checks
+    from botz.verify.vehicle.suite import vehicle_checks
 
     return vehicle_checks(FULL if full else FAST)
 
 
 def _soccer(full: bool) -> list[Check]:
-    from botz.verify.soccer import soccer_checks
+    from botz.verify.soccer.suite import soccer_checks
 
     return soccer_checks(FULL if full else FAST)
 
 
 def _arm(full: bool) -> list[Check]:
-    from botz.verify.arm import arm_checks
+    from botz.verify.arm.suite import arm_checks
 
     return arm_checks(FULL if full else FAST)
 
 
 def _multibody(full: bool) -> list[Check]:
-    from botz.verify.multibody import multibody_checks
+    from botz.verify.multibody.suite import multibody_checks
 
     return multibody_checks(FULL if full else FAST)
 

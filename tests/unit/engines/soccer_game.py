@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.engines import soccer_kernel as kernel
-from botz.engines.soccer import SoccerEngine
+from botz.engines.soccer import step as kernel
+from botz.engines.soccer.engine import SoccerEngine
 from botz.errors import InputError
-from botz.scenario.soccer import SoccerScenario
+from botz.scenario.soccer.schema import SoccerScenario
 
 RADIUS, VOLTS, NO_LOAD = 0.025, 6.0, 50.0
 HALF = 0.04

@@ -9,8 +9,8 @@ import pytest
 from arm_rig import G, Rig, slider
 from test_arm_contacts import FLOOR, far, thing
 
-from botz.engines.arm_boxes import face_between, patch_points, press_boxes
-from botz.engines.arm_units import PATCH
+from botz.engines.arm.boxes import face_between, patch_points, press_boxes
+from botz.engines.arm.model import PATCH
 
 METHODS = pytest.mark.parametrize("method", ["rk4", "semi-implicit"])
 TABLE = {"boxes": {"table": {"size": [0.4, 0.4, 0.1], "pose": [0.0, 0.0, 0.05, 0.0, 0.0, 0.0]}}}

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from arm_rig import G, Rig, arm, link, slider
 
-from botz.engines.serial_arm import SerialArm
-from botz.scenario.arm import PlacedArm
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import PlacedArm
 
 TORQUE = {"type": "torque"}
 FREE = {"gravity": [0.0, 0.0, 0.0]}
@@ -304,7 +304,7 @@ def test_arms_of_different_size_do_not_disturb_each_other():
 @pytest.mark.parametrize("attitude", [(0.0, 0.0, 0.0), (0.3, -0.8, 1.1), (np.pi, 0.0, 0.0)])
 def test_a_tilted_base_is_gravity_from_the_other_side(attitude: tuple[float, ...]):
     """An arm whose base is turned moves as one that stands upright in gravity turned back."""
-    from botz.engines.arm_records import rotation_matrix
+    from botz.robots.arm_records import rotation_matrix
 
     turned = Rig({"one": arm(2, start=[0.3, -0.2], servo=TORQUE, pose=[1.0, 2.0, 3.0, *attitude])})
     gravity = (rotation_matrix(*attitude).T @ [0.0, 0.0, -G]).tolist()

@@ -10,9 +10,9 @@ import pytest
 from arm_rig import Rig, arm
 from test_arm_boxes import FLOOR, TABLE, far, fastest, stack, thing
 
-from botz.engines.serial_arm import SerialArm
 from botz.errors import InputError
 from botz.physics.polynomials import cos_sin
+from botz.robots.serial_arm import SerialArm
 from botz.scenario.load import load
 from botz.sim.simulation import Simulation
 

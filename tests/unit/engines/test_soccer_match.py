@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from soccer_game import BALL_RADIUS, HALF, NAMES, POSES, Game, robot
 
-from botz.engines.soccer import put
+from botz.engines.soccer.engine import put
 from botz.errors import InputError
 
 LONELY = {"ann": {"team": "blue", "pose": [0.0, -0.5, 0.0]}}

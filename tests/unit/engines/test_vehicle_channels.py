@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.engines.vehicle import VehicleEngine
-from botz.scenario.vehicle import VehicleScenario
-from botz.verify.vehicle_rig import Rig, rig, vivi
+from botz.engines.vehicle.engine import VehicleEngine
+from botz.scenario.vehicle.schema import VehicleScenario
+from botz.verify.vehicle.rig import Rig, rig, vivi
 
 COUNTS = [1, 3, 4, 5, 8]
 """Wheels: blocks of four are partly filled, full, and more than one."""

@@ -7,12 +7,12 @@ from math import cos, radians, sqrt
 import numpy as np
 import pytest
 
-from botz.engines.vehicle_records import rotation_matrix, steepness_of_tiles
-from botz.engines.vehicle_start import standing_height
+from botz.engines.vehicle.model import rotation_matrix, steepness_of_tiles
+from botz.engines.vehicle.start import standing_height
 from botz.errors import InputError
-from botz.frames import quaternion_from_attitude
-from botz.scene.height_grid import HeightGrid
-from botz.verify.vehicle_rig import GRAVITY, four_wheeler, plane, rig
+from botz.terrain.height_grid import HeightGrid
+from botz.transforms import quaternion_from_attitude
+from botz.verify.vehicle.rig import GRAVITY, four_wheeler, plane, rig
 
 
 def test_it_stands_level_on_its_springs():

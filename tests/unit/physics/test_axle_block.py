@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.axle_block import AXLES, axle_speeds, axle_torques, battery_sums, set_voltages, spin_momentum
-from botz.physics.dc_motor import gear_torque
-from botz.physics.lugre import lugre
+from botz.physics.wheels.axle_block import AXLES, axle_speeds, axle_torques, battery_sums, set_voltages, spin_momentum
+from botz.physics.wheels.dc_motor import gear_torque
+from botz.physics.wheels.lugre import lugre
 
 LOCKED = 2
 """The lane of a locked axle."""

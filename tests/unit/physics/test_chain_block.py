@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics import composite_body, dh
-from botz.physics.chain_block import BLOCK, LANES, bias_and_inertia, fill_block
-from botz.physics.newton_euler import newton_euler
+from botz.physics.arm import composite_body, dh
+from botz.physics.arm.chain_block import BLOCK, LANES, bias_and_inertia, fill_block
+from botz.physics.arm.newton_euler import newton_euler
 
 GRAVITY = (0.7, -1.3, -9.7)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from vehicle_parts import COSINES, SINES, grid_of, random_body, rough_ground, step_ground
 
-from botz.physics.contact import NONE, deflection_near, deflection_of_point, search_all, search_near, way_out
+from botz.physics.contact.ground import NONE, deflection_near, deflection_of_point, search_all, search_near, way_out
 
 H_MIN, H_MAX, TOLERANCE, RADIUS = -2e-4, 0.15, 1e-12, 0.11
 COS_BLOCKED = np.cos(np.radians(80.0))

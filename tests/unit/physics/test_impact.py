@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics import impact
+from botz.physics.soccer import impact
 
 RNG = np.random.default_rng(3)
 

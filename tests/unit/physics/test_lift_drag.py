@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.lift_drag import angle_of_attack, coefficients, lift_drag
+from botz.physics.aero.lift_drag import angle_of_attack, coefficients, lift_drag
 
 A0, CLA, CDA, CMA, STALL = 0.05984281113, 4.752798721, 0.6417112299, -1.8, 0.3391428111
 CLA_STALL, CDA_STALL, CMA_STALL = -3.85, -0.9233984055, 0.4

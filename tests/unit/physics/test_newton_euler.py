@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from botz.physics import composite_body as composite
-from botz.physics import dh
-from botz.physics.box_contact import ball_in_box
-from botz.physics.newton_euler import newton_euler
+from botz.physics.arm import composite_body as composite
+from botz.physics.arm import dh
+from botz.physics.arm.newton_euler import newton_euler
+from botz.physics.contact.box import ball_in_box
 
 KINDS = ["R", "P", "RR", "RP", "PR", "RRR", "PRP", "RRPRRP", "RRRRRRR"]
 """One chain each: revolute and prismatic joints from the base on."""

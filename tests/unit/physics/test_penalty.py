@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.penalty import penalty_force
+from botz.physics.contact.penalty import penalty_force
 
 STIFFNESS, DAMPING, FRICTION = 1e5, 300.0, 0.5
 UP = (0.0, 0.0, 1.0)

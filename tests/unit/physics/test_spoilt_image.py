@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.spoilt_image import GAIN_ONE, LEVELS, WEIGHT_ONE, blur_box, brighten_and_add_noise
-from botz.scene.soccer_camera import noise_levels
+from botz.physics.soccer.image_noise import GAIN_ONE, LEVELS, WEIGHT_ONE, blur_box, brighten_and_add_noise
+from botz.scene.soccer.camera import noise_levels
 
 IMAGE = np.random.default_rng(1).integers(0, 256, (14, 17, 3), dtype=np.uint8)
 SILENCE = np.zeros(LEVELS, dtype=np.int64)

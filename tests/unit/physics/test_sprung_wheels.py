@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from vehicle_parts import COSINES, SINES, body_at, grid_of, rough_ground, slope_limit, vectors, wheels
 
-from botz.physics.sprung_wheels import wheel_forces
-from botz.physics.wheel_block import COULOMB, MAGIC
-from botz.scene.height_grid import HeightGrid
+from botz.physics.wheels.sprung_wheels import wheel_forces
+from botz.physics.wheels.wheel_block import COULOMB, MAGIC
+from botz.terrain.height_grid import HeightGrid
 
 COS_BLOCKED = np.cos(np.radians(80.0))
 

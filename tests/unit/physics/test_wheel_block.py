@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from vehicle_parts import lanes, random_body, rotation, vectors, wheels
 
-from botz.physics.wheel_block import contact_motion, place_wheels, sum_wheels
-from botz.physics.wheel_contact import merge_rims
+from botz.physics.wheels.contact_search import merge_rims
+from botz.physics.wheels.wheel_block import contact_motion, place_wheels, sum_wheels
 
 
 @pytest.fixture

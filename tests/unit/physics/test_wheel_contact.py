@@ -20,9 +20,10 @@ from vehicle_parts import (
     wheels,
 )
 
-from botz.frames import quaternion_from_attitude, quaternion_rate, rotation_of
-from botz.physics.wheel_block import contact_motion, place_wheels
-from botz.physics.wheel_contact import add_walls, find_contacts
+from botz.physics.wheels.contact_search import add_walls, find_contacts
+from botz.physics.wheels.wheel_block import contact_motion, place_wheels
+from botz.rotations import quaternion_rate, rotation_of
+from botz.transforms import quaternion_from_attitude
 
 COS_BLOCKED = np.cos(np.radians(80.0))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from vehicle_parts import TABLES, lanes, shape, weight, wheels
 
-from botz.physics.wheel_block import COULOMB, MAGIC
-from botz.physics.wheel_tyres import tyre_forces
+from botz.physics.wheels.tyre_block import tyre_forces
+from botz.physics.wheels.wheel_block import COULOMB, MAGIC
 
 STATE = ("force_x", "force_y", "load", "moment_z", "u_x", "u_y", "kappa", "alpha")
 

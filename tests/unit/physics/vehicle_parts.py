@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from botz.frames import quaternion_from_attitude, rotation_of
-from botz.physics.terrain import GRID
-from botz.physics.wheel_block import BODY, COULOMB, LANES, MAGIC, WHEELS
-from botz.scenario.tyre import MagicFormulaTyre
-from botz.scene.height_grid import HeightGrid
+from botz.physics.contact.terrain import GRID
+from botz.physics.wheels.wheel_block import BODY, COULOMB, LANES, MAGIC, WHEELS
+from botz.rotations import rotation_of
+from botz.scenario.vehicle.tyre import MagicFormulaTyre
+from botz.terrain.height_grid import HeightGrid
+from botz.transforms import quaternion_from_attitude
 
 EPS = np.finfo(float).eps
 SLICES = 18

@@ -14,9 +14,8 @@ from botz.engines.base import Engine
 from botz.engines.registry import make_engine
 from botz.scenario import library
 from botz.scenario.load import LoadedScenario, load
-from botz.scene.rotations import rotation_from_quaternion
-from botz.scene.scenes import scene_of
-from botz.scene.scenes.link_shapes import blade_mesh
+from botz.scene.build import scene_of
+from botz.scene.multibody.link_shapes import blade_mesh
 from botz.scene.tessellation import tessellated
 from botz.scene.world_scene import (
     ArmPosture,
@@ -29,6 +28,7 @@ from botz.scene.world_scene import (
     compose,
     node_poses,
 )
+from botz.transforms import rotation_from_quaternion
 
 ENGINES = {name: load(name).engine for name in library.names("scenario")}
 ARMS = [name for name, engine in ENGINES.items() if engine == "arm"]

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-from botz.engines.arm import ArmEngine
-from botz.engines.serial_arm import SerialArm
-from botz.scenario.arm_world import Plane
+from botz.engines.arm.engine import ArmEngine
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.world import Plane
 from botz.scenario.load import load_data, load_robot
 from botz.view import arm_drawing, plots
 from botz.view.arm_plot import recorded_arms

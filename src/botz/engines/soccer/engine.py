@@ -1,0 +1,409 @@
+"""Engine `soccer`: differential-drive robots, a ball and a field with walls, in the plane. Equations in
+physics/soccer/planar_drive.py and physics/soccer/impact.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import hypot
+from typing import Any
+
+import numpy as np
+
+from botz.channels import Channel, ChannelTable, command_numbers
+from botz.engines.base import Engine, EngineState
+from botz.engines.soccer import model as layout
+from botz.engines.soccer import step as kernel
+from botz.engines.soccer.rows import channels_of, views_of
+from botz.errors import InputError, Problem
+from botz.physics.soccer import planar_drive
+from botz.scenario.names import closest
+from botz.scenario.soccer.schema import FASTEST, SoccerScenario
+
+MATCH = "match"
+PLACE = ("x", "y", "heading", "playing")
+BALL_PLACE = ("x", "y", "vx", "vy")
+CALL = ("foul", "team", "quadrant", "timestamp", "half")
+"""What a referee's call consists of; numbers as the league has them."""
+FOULS = ("free kick", "penalty kick", "goal kick", "free ball", "kick-off", "stop", "game on", "halt")
+REFEREE, HALT = slice(-7, -2), -2
+"""Where the inputs of the match have the referee's last call and whether the robots are halted."""
+SPEEDS = {"left/speed": 2, "right/speed": 3}
+VOLTAGES = {"left/voltage": 0, "right/voltage": 1}
+BY_SPEED = 4
+WILDEST = 1e12
+"""Commands are cut off here, far beyond every motor's limit, so that nothing computed from them overflows."""
+FARTHEST = 1e6
+"""Coordinates beyond this [m] are not even compared with the field."""
+
+
+class SoccerEngine(Engine):
+    name = "soccer"
+
+    def __init__(self, scenario: SoccerScenario):
+        self.scenario = scenario
+        self.dt = scenario.time.step_ns * 1e-9
+        self.method = layout.RK4 if scenario.time.method == "rk4" else layout.EULER
+        self.names = list(scenario.robots)
+        self.records = layout.build_records(scenario, self.dt)
+        self._margin = layout.neighbour_margin(float(self.records.robots["reach"].max()))
+        self._ball_start = np.array(scenario.world.ball.position)
+        self._first = layout.BLUE if scenario.match.first_kick_off == "blue" else layout.YELLOW
+        self.channels = ChannelTable(channels_of(scenario))
+        self.inputs_table = ChannelTable(self._input_channels())
+        self.inputs = np.zeros(self.inputs_table.width)
+        self._match_inputs = self.robot_inputs(MATCH)
+        self._places = 4 + 4 * len(self.names)
+        self._halted = np.zeros_like(self.inputs)
+        """What halted robots get: their speed control holds all wheels at rest."""
+        self._halted[BY_SPEED : 5 * len(self.names) : 5] = 1.0
+        self.views = views_of(scenario)
+        self._rng = np.random.default_rng(0)
+        stateful = (self.records.robots, self.records.bodies, self.records.match)
+        self._stateful = tuple(records.view(np.uint8) for records in stateful)
+        self._kept_records = tuple(records.copy() for records in self._stateful)
+        self._check_step()
+        self.reset(self._rng)
+        self._check_places()
+
+    # --- building ------------------------------------------------------------------------------------------
+
+    def _input_channels(self) -> list[Channel]:
+        found = []
+        for name in self.names:
+            found += [
+                Channel(f"{name}/left/voltage", "V", "voltage commanded"),
+                Channel(f"{name}/right/voltage", "V", "voltage commanded"),
+                Channel(f"{name}/left/speed", "rad/s", "wheel speed commanded"),
+                Channel(f"{name}/right/speed", "rad/s", "wheel speed commanded"),
+                Channel(f"{name}/by_speed", "1", "1: the wheels follow the speeds, 0: the motors get the voltages"),
+            ]
+        unit = "m, m, m/s, m/s"
+        found.append(Channel(f"{MATCH}/ball/place", unit, "where the ball was put; NaN: left alone", BALL_PLACE))
+        for name in self.names:
+            about = "where the robot was put, 1 into play or 0 out of it; NaN: left alone"
+            found.append(Channel(f"{MATCH}/{name}/place", "m, m, rad, 1", about, PLACE))
+        return [
+            *found,
+            Channel(f"{MATCH}/referee", "1, 1, 1, s, 1", "the referee's last call; NaN: none yet", CALL),
+            Channel(f"{MATCH}/halt", "1", "1: robots brake, whatever they are commanded"),
+            Channel(f"{MATCH}/placement", "1", "number of the last replacement"),
+        ]
+
+    def _check_step(self) -> None:
+        """Euler's method needs h λ < 2 of the fastest motion, Runge-Kutta about 2.78."""
+        limit, part = self.fastest_motion()
+        longest = (2.0 if self.method == layout.EULER else 2.78) / limit
+        if self.dt > longest:
+            message = f"{self.dt:g} s is too long for the {part}; at most {longest:.2g} s, better a tenth of it"
+            raise InputError(Problem(message, key="time.step"))
+        jump, largest = float(self.records.resting.max()), self.fastest_followed
+        if jump > 0.5 * largest:
+            message = (
+                f"{self.dt:g} s is too long for motors that add {jump:.3g} m/s within it; a step can follow bodies "
+                f"up to {largest:.3g} m/s"
+            )
+            raise InputError(Problem(message, key="time.step"))
+
+    @property
+    def fastest_followed(self) -> float:
+        """The speed above which a body would need more parts of a step than there are [m/s]."""
+        return kernel.MOST_PARTS * float(self.records.field[0].feature) / self.dt
+
+    def fastest_motion(self) -> tuple[float, str]:
+        """The largest rate at which a speed settles [1/s], and whose it is."""
+        ball = self.scenario.world.ball
+        found = [(ball.friction / ball.inertial_mass, "ball's friction")]
+        for own, name in zip(self.records.robots, self.names, strict=True):
+            mass = np.array([[own.mass_11, own.mass_12], [own.mass_12, own.mass_22]])
+            drag = np.array([[own.drag_11, own.drag_12], [own.drag_12, own.drag_22]])
+            half = 0.5 * own.track
+            for side, sign in (("left", -1.0), ("right", 1.0)):
+                # Speed control brakes a wheel like a motor with a larger constant: push · follow / r on v ± ω b/2.
+                stiff = own[f"push_{side}"] * own[f"follow_{side}"] / own[f"radius_{side}"]
+                drag = drag + stiff * np.outer([1.0, sign * half], [1.0, sign * half])
+            found.append((float(np.linalg.eigvals(np.linalg.solve(mass, drag)).real.max()), f"motors of {name}"))
+        return max(found, key=lambda motion: motion[0])
+
+    def _check_places(self) -> None:
+        """Both kick-off arrangements must be free of overlaps, and so must be the start."""
+        problems: list[Problem] = []
+        for kicking, key in ((layout.BLUE, "blue"), (layout.YELLOW, "yellow")):
+            robots, match = self.records.robots.copy(), self.records.match.copy()
+            for own, place in zip(robots, self.records.places[kicking], strict=True):
+                put(own, *place)
+            match[0].ball_x, match[0].ball_y = self._ball_start
+            if abs(self._ball_start[0]) > self.records.field[0].end + self.records.field[0].radius:
+                message = f"{self._ball_start[0]:g} m is in a goal; a match begins on the field"
+                raise InputError(Problem(message, key="world.ball.position"))
+            for complaint, place_key in self._overlaps(robots, match, kicking):
+                if all(place_key != known.key for known in problems):
+                    problems.append(Problem(f"{complaint} (kick-off of {key})", key=place_key))
+        if problems:
+            raise InputError(problems)
+
+    def _overlaps(self, robots: np.ndarray, match: np.ndarray, kicking: int = -1) -> list[tuple[str, str]]:
+        """What overlaps, in words, and the key of the body to move; `kicking` is the team whose kick-off it is."""
+        found = np.empty((64, 2), dtype=np.int64)
+        count = kernel.overlaps(self.records.field, robots, match, found)
+        result = []
+        for i, j in found[: min(count, len(found))].tolist():
+            is_ball = i == len(self.names)
+            one = "the ball" if is_ball else self.names[i]
+            key = "world.ball.position" if is_ball else f"robots.{self.names[i]}.{self._pose_key(i, kicking)}"
+            x, y = (match[0].ball_x, match[0].ball_y) if is_ball else (robots[i].x, robots[i].y)
+            if j < 0:
+                result.append((f"{one} at ({x:g}, {y:g}) is not inside the field", key))
+            else:
+                other = robots[j]
+                result.append((f"{one} at ({x:g}, {y:g}) overlaps {self.names[j]} at ({other.x:g}, {other.y:g})", key))
+        return result
+
+    def _pose_key(self, index: int, kicking: int) -> str:
+        robot = self.scenario.robots[self.names[index]]
+        kicks = (robot.team == "blue") == (kicking == layout.BLUE) and robot.kick_off_pose is not None
+        return "kick_off_pose" if kicking >= 0 and kicks else "pose"
+
+    # --- the protocol --------------------------------------------------------------------------------------
+
+    @property
+    def rng(self) -> np.random.Generator:
+        return self._rng
+
+    def about(self) -> dict[str, Any]:
+        robots = {}
+        for own, (name, (team, number)) in zip(self.records.robots, self.scenario.players.items(), strict=True):
+            robots[name] = {
+                "team": team,
+                "id": number,
+                "side": 2.0 * float(own.half),
+                "max_voltage": float(min(own.limit_left, own.limit_right)),
+                "max_speed": float(min(own.limit_left / own.constant_left, own.limit_right / own.constant_right)),
+            }
+        world = self.scenario.world
+        return {"field": world.field.model_dump(), "ball": {"radius": world.ball.radius}, "robots": robots}
+
+    def reset(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self.inputs[:] = 0.0
+        self.inputs[self._match_inputs] = np.nan
+        self.inputs[HALT] = self.inputs[-1] = 0.0
+        self._told_call = self.inputs[REFEREE].copy()
+        self.ended = ""
+        records = self.records
+        for own, place in zip(records.robots, records.places[self._first], strict=True):
+            put(own, *place)
+            own.playing, own.angle_left, own.angle_right = 1.0, 0.0, 0.0
+        for name in ("u0", "u1"):
+            records.bodies[name] = 0.0
+        match = records.match[0]
+        for name in layout.MATCH_STATE:
+            match[name] = 0.0
+        match.ball_x, match.ball_y = self._ball_start
+        vx, vy = self.scenario.world.ball.velocity
+        records.bodies[-1].u0, records.bodies[-1].u1 = vx, vy
+        match.ball_heading = np.arctan2(vy, vx)
+        match.drift = np.inf
+
+    def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
+        if self.inputs[-1] != self.records.match[0].placement:
+            self._replace()
+        match = self.records.match[0]
+        before = match.score_blue, match.score_yellow
+        taken, finite, scorer = kernel.advance_match(
+            *self.records, self._ball_start, self._margin, self.method, self.dt, self._driven(), step, n,
+            record_every, rows,
+        )  # fmt: skip
+        blue, yellow = int(match.score_blue), int(match.score_yellow)
+        scored = [team for team, now, was in zip(("blue", "yellow"), (blue, yellow), before, strict=True) if now > was]
+        self.news = (*self._new_call(), *(f"goal for {team}: {blue}:{yellow}" for team in scored))
+        if finite and scorer:
+            self.ended = f"goal for {'blue' if scorer == 1 else 'yellow'}"
+            self.steps_taken = taken
+        return bool(finite)
+
+    def _driven(self) -> np.ndarray:
+        """What the robots follow at the moment."""
+        return self._halted if self.inputs[HALT] else self.inputs
+
+    def _new_call(self) -> tuple[str, ...]:
+        """The referee's call, where it is another than the last."""
+        call = self.inputs[REFEREE]
+        if np.array_equal(call, self._told_call, equal_nan=True):
+            return ()
+        self._told_call = call.copy()
+        if np.isnan(call[0]):
+            return ()
+        team = {0: " for blue", 1: " for yellow"}.get(int(call[1]), "") if call[0] < FOULS.index("stop") else ""
+        name = FOULS[int(call[0])] if call[0] < len(FOULS) else f"call {int(call[0])}"
+        return (f"referee: {name}{team}",)
+
+    def results(self) -> dict[str, str]:
+        match = self.records.match[0]
+        return {"score_blue": str(int(match.score_blue)), "score_yellow": str(int(match.score_yellow))}
+
+    def observe(self, row: np.ndarray) -> None:
+        records = self.records
+        kernel.observe_match(records.field, records.robots, records.bodies, records.match, self._driven(), row)
+
+    def state_arrays(self) -> dict[str, np.ndarray]:
+        found = {"inputs": self.inputs}
+        found |= {f"robot/{name}": self.records.robots[name] for name in planar_drive.STATE_FIELDS}
+        found |= {f"body/{name}": self.records.bodies[name] for name in ("u0", "u1")}
+        return found | {f"match/{name}": self.records.match[name] for name in layout.MATCH_STATE}
+
+    def restore(self, state: EngineState) -> None:
+        super().restore(state)
+        self._look_again()
+
+    def keep(self) -> None:
+        for kept, records in zip(self._kept_records, self._stateful, strict=True):
+            kept[...] = records
+
+    def go_back(self) -> None:
+        for kept, records in zip(self._kept_records, self._stateful, strict=True):
+            records[...] = kept
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Neighbours are looked for anew; who they are changes nothing but the time that it takes."""
+        self.records.match[0].drift = np.inf
+        self.ended = ""
+
+    # --- commands ------------------------------------------------------------------------------------------
+
+    def rest_inputs(self, robot: str) -> np.ndarray:
+        """Motors without voltage brake by themselves. A replacement is no command that could run out."""
+        present = self.inputs[self.robot_inputs(robot)]
+        return present.copy() if robot == MATCH else np.zeros_like(present)
+
+    def command_layout(self, robot: str) -> list[tuple[str, int]]:
+        if robot == MATCH:
+            return [("ball/place", 4), *((f"{name}/place", 4) for name in self.names), ("kick_off", 1), ("halt", 1),
+                    ("referee", 5)]  # fmt: skip
+        return [*((name, 1) for name in (*VOLTAGES, *SPEEDS)), ("twist", 2)]
+
+    def resolve_command(self, robot: str, command: Mapping[str, Any]) -> np.ndarray:
+        known = [name for name, _ in self.command_layout(robot)]
+        for name in command:
+            if name not in known:
+                raise InputError(Problem(f"unknown command {name!r}{closest(name, known)}", key=robot))
+        return self._resolve_match(command) if robot == MATCH else self._resolve_robot(robot, command)
+
+    def _resolve_robot(self, robot: str, command: Mapping[str, Any]) -> np.ndarray:
+        values = self.inputs[self.robot_inputs(robot)].copy()
+        by_speed = [name for name in command if name in SPEEDS or name == "twist"]
+        by_voltage = [name for name in command if name in VOLTAGES]
+        if by_speed and by_voltage:
+            message = f"{by_speed[0]!r} and {by_voltage[0]!r} together: a robot follows speeds or voltages"
+            raise InputError(Problem(message, key=robot))
+        if "twist" in command:
+            v, w = np.clip(command_numbers(command["twist"], 2, f"{robot}/twist (v, yaw_rate)"), -WILDEST, WILDEST)
+            own = self.records.robots[self.names.index(robot)]
+            side = 0.5 * own.track * w
+            values[2], values[3] = (v - side) / own.radius_left, (v + side) / own.radius_right
+        for name, index in (SPEEDS | VOLTAGES).items():
+            if name in command:
+                values[index] = command_numbers(command[name], 1, f"{robot}/{name}")[0]
+        if command:
+            values[BY_SPEED] = 1.0 if by_speed else 0.0
+        return np.clip(values, -WILDEST, WILDEST)
+
+    def _resolve_match(self, command: Mapping[str, Any]) -> np.ndarray:
+        """All bodies that are put somewhere at one step boundary; a place that is not free is refused. The referee's
+        part beside it: whether the robots are halted, and the call as it was."""
+        match = self.records.match[0]
+        values = self.inputs[self._match_inputs].copy()
+        if "halt" in command:
+            values[HALT] = float(command_numbers(command["halt"], 1, f"{MATCH}/halt (1 or 0)")[0] > 0.5)
+        if "referee" in command:
+            call = command_numbers(command["referee"], 5, f"{MATCH}/referee ({', '.join(CALL)})")
+            values[REFEREE] = np.clip(call, 0.0, WILDEST)
+        if not command.keys() - {"halt", "referee"}:
+            return values
+        if values[-1] == match.placement:
+            values[: self._places] = np.nan  # the last one has taken place
+        if "kick_off" in command:
+            team = command_numbers(command["kick_off"], 1, f"{MATCH}/kick_off (1 blue, 2 yellow)")[0]
+            if team not in (1.0, 2.0):
+                raise InputError(Problem(f"1 for blue or 2 for yellow, not {team:g}", key=f"{MATCH}/kick_off"))
+            values[:4] = [*self._ball_start, 0.0, 0.0]
+            for index, place in enumerate(self.records.places[int(team) - 1]):
+                values[4 + 4 * index : 8 + 4 * index] = [*place, self.records.robots[index].playing]
+        if "ball/place" in command:
+            ball = command_numbers(command["ball/place"], 4, f"{MATCH}/ball/place (x, y, vx, vy)")
+            if hypot(ball[2], ball[3]) > FASTEST:
+                message = f"{hypot(ball[2], ball[3]):g} m/s is beyond {FASTEST:g} m/s"
+                raise InputError(Problem(message, key=f"{MATCH}/ball/place"))
+            values[:4] = ball
+        for index, name in enumerate(self.names):
+            key = f"{name}/place"
+            if key in command:
+                place = command_numbers(command[key], 4, f"{MATCH}/{key} (x, y, heading, playing)")
+                if abs(place[2]) > FARTHEST:
+                    raise InputError(Problem(f"a heading of {place[2]:g} rad", key=f"{MATCH}/{key}"))
+                values[4 + 4 * index : 8 + 4 * index] = [*place[:3], 1.0 if place[3] > 0.5 else 0.0]
+        self._check_free(values)
+        values[-1] += 1.0
+        return values
+
+    def _check_free(self, values: np.ndarray) -> None:
+        if np.nanmax(np.abs(values[: self._places]), initial=0.0) > FARTHEST:
+            raise InputError(Problem("a place beyond the field", key=MATCH))
+        robots, match = self.records.robots.copy(), self.records.match.copy()
+        apply_places(robots, match, values)
+        complaints = self._overlaps(robots, match)
+        if complaints:
+            raise InputError([Problem(complaint, key=MATCH) for complaint, _ in complaints[:3]])
+
+    def _replace(self) -> None:
+        """Carry the commanded replacement out, at the present step boundary."""
+        records, match = self.records, self.records.match[0]
+        values = self.inputs[self._match_inputs]
+        before = self._kinetic()
+        apply_places(records.robots, records.match, values)
+        for index in range(len(self.names)):
+            if np.isfinite(values[4 + 4 * index]):
+                records.bodies[index].u0 = records.bodies[index].u1 = 0.0
+        if np.isfinite(values[0]):
+            records.bodies[-1].u0, records.bodies[-1].u1 = values[2], values[3]
+            if values[2] or values[3]:
+                match.ball_heading = np.arctan2(values[3], values[2])
+            match.in_goal = float(abs(match.ball_x) > records.field[0].end + records.field[0].radius)
+        match.placed += self._kinetic() - before
+        match.placement = values[-1]
+        match.drift = np.inf
+
+    def _kinetic(self) -> float:
+        row = np.empty(self.channels.width)
+        self.observe(row)
+        return float(row[self.channels.slices["match/energy"]][0])
+
+    def stability_hint(self) -> str:
+        if self.records.field[0].model == layout.SPHERES:
+            return "equivalent spheres gain energy in impacts; world.impacts.model: rigid does not"
+        bodies, reach = self.records.bodies, self.records.robots["reach"]
+        speeds = np.abs(bodies["u0"][:-1]) + np.abs(bodies["u1"][:-1]) * reach
+        fastest = max(hypot(bodies[-1].u0, bodies[-1].u1), float(speeds.max()))
+        if np.isfinite(fastest) and fastest > 0.1 * self.fastest_followed:
+            return (
+                f"a body came to {fastest:.3g} m/s; a step of {self.dt:g} s can follow {self.fastest_followed:.3g} m/s"
+            )
+        limit, part = self.fastest_motion()
+        return f"the fastest motion is that of the {part}, with a time constant of {1.0 / limit:.2g} s"
+
+
+def put(own: np.record, x: float, y: float, heading: float) -> None:
+    own.x, own.y, own.heading = x, y, heading
+    own.cosine, own.sine = np.cos(heading), np.sin(heading)
+    own.slide = 0.0
+
+
+def apply_places(robots: np.ndarray, match: np.ndarray, values: np.ndarray) -> None:
+    """Robots and ball where a replacement puts them; NaN leaves one alone."""
+    if np.isfinite(values[0]):
+        match[0].ball_x, match[0].ball_y = values[0], values[1]
+    for index, own in enumerate(robots):
+        place = values[4 + 4 * index : 8 + 4 * index]
+        if np.isfinite(place[0]):
+            put(own, *place[:3])
+            own.playing = place[3]

@@ -1,0 +1,168 @@
+"""Sprung wheels on a body, four side by side: one record holds the same quantity of four wheels in one vector.
+
+The functions here take a block of wheels and the motion of the body that carries them, whoever moves that body: the
+vehicle engine's own loop, or a body of another engine. Each is one loop over the four lanes without branches, so that
+the compiler makes vector code of it; the contact search alone goes wheel by wheel. A lane without a wheel has
+`present` 0 and takes no part.
+
+Sums of a wheel's power show why each velocity is what it is: the force R on the body acts at X_cp with the body's
+velocity v_P there; with ḣ from (v_P + ḣ b)·n̂ = 0 and slip from v_P + ḣ b, all that R does is in the spring, in the
+damper and in the slip, and none is made of nothing.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from botz.kernels import compiled, record, words
+from botz.physics.wheels.suspension import suspension_force
+from botz.rotations import cross, dot
+
+LANES = 4
+FOUR, VECTOR = (np.float64, LANES), (np.float64, 3)
+GRAVITY = 9.80665
+"""For the mass that a load stands for, in damping ratios; not the world's gravity."""
+COULOMB, MAGIC = 1.0, 2.0
+
+BODY = record(
+    # motion: centre of mass, axes n, t, b, velocity, angular velocity, all in the world
+    position=VECTOR, n=VECTOR, t=VECTOR, b=VECTOR, velocity=VECTOR, angular=VECTOR,
+    # sums of what acts on it: force, moment about the centre of mass
+    force=VECTOR, moment=VECTOR,
+    # how far any of its points may have moved since the start, at most; steepest ground near it
+    travelled=np.float64, steepest=np.float64,
+)  # fmt: skip
+
+_PARAMETERS = words("""
+    present kind axle x y z radius half_width blend stiffness damping travel progression h_min h_max tolerance
+    wall_stiffness wall_damping wall_friction mu_static mu_dynamic tread_stiffness tread_damping xa1 xa2 xa3 xa4
+    xa5 xa6 xa7 xa8 ya1 ya2 ya3 ya4 ya5 ya6 ya7 ya8 ma1 ma2 ma3 ma4 ma5 ma6 ma7 ma8 c_x c_y c_m b1_x b2_x cc_x
+    e_x shift_x b1_y b2_y cc_y shift_y friction_scale stiffness_scale sigma_x sigma_y largest_load peak_x peak_y
+    v_park
+""")
+_STATE = words("""
+    u_x u_y load_before sliding wall_x wall_y wall_z slice_a slice_b h_a h_b step_a step_b margin_a margin_b seen_a
+    seen_b sine_a sine_b cosine_a cosine_b cell_xa cell_xb cell_ya cell_yb corner_a corner_b rise_xa rise_xb rise_ya
+    rise_yb twist_a twist_b
+""")
+"""Deflections of the tread and the load that they belong to, deflections of the wall contact, and the memory of the
+contact search for both rims."""
+_WORK = words("""
+    omega arm_x arm_y arm_z h dh b_n b_t b_l n_x n_y n_z t_x t_y t_z l_x l_y l_z p_x p_y p_z w_x w_y w_z v_x v_y
+    spin_n spring load force_x force_y moment_z kappa alpha rate_x rate_y sine cosine wall_depth wall_slice
+    wall_side wall_nx wall_ny wall_nz wall_force_x wall_force_y wall_force_z weight_x weight_y change bend_x
+    bend_y bend_m ratio_x ratio_y load_seen x_base y_base x_sum y_sum slope_xa slope_ya slope_xb
+    slope_yb fresh_a fresh_b mu_x mu_y b_x b_y b_m arm_m top_slip top_sine damp_x damp_y resist_x resist_y
+    bent_x bent_y load_bent grown loose wall_rate_x wall_rate_y wall_rate_z wall_base_x wall_base_y wall_base_z
+    wall_sum_x wall_sum_y wall_sum_z
+""")
+
+WHEELS = record(
+    **dict.fromkeys(_PARAMETERS + _STATE + _WORK, FOUR),
+    # whether any of the four has this tyre; whether the combined slip has shifts
+    any_coulomb=np.int64, any_magic=np.int64, any_shift=np.int64,
+)  # fmt: skip
+STATE_FIELDS, WORK_FIELDS = tuple(_STATE), tuple(_WORK)
+
+
+@compiled
+def add_force(body, px, py, pz, rx, ry, rz):
+    """A force on the body at the arm (px, py, pz) from its centre of mass."""
+    mx, my, mz = cross(px, py, pz, rx, ry, rz)
+    body.force[0] += rx
+    body.force[1] += ry
+    body.force[2] += rz
+    body.moment[0] += mx
+    body.moment[1] += my
+    body.moment[2] += mz
+
+
+@compiled
+def place_wheels(block, body):
+    """Eq. 3.6: X_teo − X_c = x n + y t + z b (corrected: from the chassis' centre of mass)."""
+    n, t, b = body.n, body.t, body.b
+    nx, ny, nz = n[0], n[1], n[2]
+    tx, ty, tz = t[0], t[1], t[2]
+    bx, by, bz = b[0], b[1], b[2]
+    for i in range(LANES):
+        x, y, z = block.x[i], block.y[i], block.z[i]
+        block.arm_x[i] = x * nx + y * tx + z * bx
+        block.arm_y[i] = x * ny + y * ty + z * by
+        block.arm_z[i] = x * nz + y * tz + z * bz
+
+
+@compiled
+def contact_motion(block, body):
+    """Directions along and across the wheel on the ground, ḣ, slip velocities, and the suspension's force.
+
+    ḣ = −v_P·n̂/(b·n̂) with v_P the velocity of the chassis-fixed point at X_cp, never a difference of h. T̂ = t×n̂/|t×n̂|,
+    L̂ = n̂×T̂. The slip uses v_P + ḣ b, which lies in the ground; r Ω·t turns the chassis' pitching back out of it.
+    """
+    t, b, v, w = body.t, body.b, body.velocity, body.angular
+    tx, ty, tz = t[0], t[1], t[2]
+    bx, by, bz = b[0], b[1], b[2]
+    vx, vy, vz = v[0], v[1], v[2]
+    ox, oy, oz = w[0], w[1], w[2]
+    pitching = dot(ox, oy, oz, tx, ty, tz)
+    for i in range(LANES):
+        px, py, pz = block.p_x[i], block.p_y[i], block.p_z[i]
+        nx, ny, nz = block.n_x[i], block.n_y[i], block.n_z[i]
+        cx, cy, cz = cross(ox, oy, oz, px, py, pz)
+        cx += vx
+        cy += vy
+        cz += vz
+        twist = dot(ox, oy, oz, block.w_x[i], block.w_y[i], block.w_z[i])
+        dh = -dot(cx, cy, cz, nx, ny, nz) / block.b_n[i] - twist
+        cx += dh * bx
+        cy += dh * by
+        cz += dh * bz
+        ax, ay, az = cross(tx, ty, tz, nx, ny, nz)
+        length = 1.0 / sqrt(ax * ax + ay * ay + az * az)
+        ax *= length
+        ay *= length
+        az *= length
+        lx, ly, lz = cross(nx, ny, nz, ax, ay, az)
+        touching = 1.0 if block.h[i] > 0.0 else 0.0
+        block.dh[i] = dh * touching
+        block.t_x[i], block.t_y[i], block.t_z[i] = ax, ay, az
+        block.l_x[i], block.l_y[i], block.l_z[i] = lx, ly, lz
+        block.b_t[i] = dot(bx, by, bz, ax, ay, az)
+        block.b_l[i] = dot(bx, by, bz, lx, ly, lz)
+        block.v_x[i] = (dot(cx, cy, cz, ax, ay, az) + block.radius[i] * pitching) * touching
+        block.v_y[i] = dot(cx, cy, cz, lx, ly, lz) * touching
+        block.spin_n[i] = dot(ox, oy, oz, nx, ny, nz)
+        block.spring[i] = suspension_force(
+            block.stiffness[i], block.damping[i], block.travel[i], block.progression[i], block.h[i], dh
+        )
+
+
+@compiled
+def sum_wheels(block, body):
+    """R = N n̂ + F_x T̂ + F_y L̂ at X_cp on the body, and M_z about n̂.
+
+    The moments of spin need nothing here: with the angular momentum of body and wheels together as the state, all
+    that changes it are the moments of R (physics page: d/dt[J Ω + Σ I ω t] = Σ (X_cp − X_c)×R).
+    """
+    sx, sy, sz, mx, my, mz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(LANES):
+        load, fx, fy, turn = block.load[i], block.force_x[i], block.force_y[i], block.moment_z[i]
+        nx, ny, nz = block.n_x[i], block.n_y[i], block.n_z[i]
+        rx = load * nx + fx * block.t_x[i] + fy * block.l_x[i]
+        ry = load * ny + fx * block.t_y[i] + fy * block.l_y[i]
+        rz = load * nz + fx * block.t_z[i] + fy * block.l_z[i]
+        ax, ay, az = cross(block.p_x[i], block.p_y[i], block.p_z[i], rx, ry, rz)
+        twisted = load * block.b_n[i]
+        sx += rx
+        sy += ry
+        sz += rz
+        mx += ax + turn * nx + twisted * block.w_x[i]
+        my += ay + turn * ny + twisted * block.w_y[i]
+        mz += az + turn * nz + twisted * block.w_z[i]
+    body.force[0] += sx
+    body.force[1] += sy
+    body.force[2] += sz
+    body.moment[0] += mx
+    body.moment[1] += my
+    body.moment[2] += mz
