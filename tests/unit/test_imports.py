@@ -18,7 +18,7 @@ PACKAGE = Path(botz.__file__).parent
 LEVELS = {
     "errors": 0, "interrupts": 0, "private_folder": 0, "kernel_files": 0, "kernel_cache": 1, "scenario": 1,
     "frames": 2, "physics": 3, "scene": 4, "engines": 5, "control": 6, "sim": 7, "record": 8, "run": 9, "replay": 10,
-    "__init__": 11, "view": 12, "links": 13, "verify": 14, "bench": 14, "cli": 15, "__main__": 16,
+    "__init__": 11, "links": 12, "view": 13, "verify": 14, "bench": 14, "cli": 15, "__main__": 16,
 }  # fmt: skip
 """A room may import rooms of a lower level, and itself. `import botz` is the level of `__init__`."""
 HEAVY = ("numpy", "numba", "matplotlib", "pydantic", "scipy", "yaml", "pyarrow", "pint")
