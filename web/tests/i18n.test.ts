@@ -34,7 +34,8 @@ describe("texts", () => {
         "hands.pad",
         "hands.padTitle",
         "help.padTitle",
-        "step.second", // "1 s"
+        "step.image",
+        "step.second",
         "toast.padFound",
       ].sort(),
     );
