@@ -99,10 +99,10 @@ def recording(data: bytes, folder: Path) -> object:
 # --- messages --------------------------------------------------------------------------------------------------------
 
 
-def league(data: bytes, _: Path) -> object:
-    from botz.endpoints.soccer.league_messages import read_packet
+def league(kind: str, data: bytes, _: Path) -> object:
+    from botz.endpoints.soccer import league_messages
 
-    return read_packet(data)
+    return league_messages.read_message(getattr(league_messages, kind), data)
 
 
 def voltages(data: bytes, _: Path) -> object:
@@ -280,6 +280,24 @@ def league_packets() -> tuple[bytes, ...]:
 
 
 @functools.cache
+def referee_calls() -> tuple[bytes, ...]:
+    from botz.endpoints.soccer.league_messages import RefereeCall
+
+    return (RefereeCall(foul=1, teamcolor=1, foulQuadrant=2, timestamp=1.5).SerializeToString(),)
+
+
+@functools.cache
+def placements() -> tuple[bytes, ...]:
+    from botz.endpoints.soccer.league_messages import Placement
+
+    placement = Placement()
+    placement.world.teamColor = 1
+    robot = placement.world.robots.add()
+    robot.robot_id, robot.x, robot.orientation = 1, 0.25, 90.0
+    return (placement.SerializeToString(),)
+
+
+@functools.cache
 def camera_image():
     import numpy as np
 
@@ -333,7 +351,9 @@ TARGETS: tuple[Target, ...] = (
     Target("thrust", thrust, lambda: [b"speed [rpm],T (N)\n1000,0.5\n2000,2.1\n", b"omega_rad_s;F_N\n100;1\n200;4\n"]),
     Target("recording", recording, lambda: [run_of_a_robot()[0]], (InputError, RecordingError)),
     Target("snapshot", snapshot, lambda: run_of_a_robot()[1][:1]),
-    Target("league", league, league_packets, (DecodeError,)),
+    Target("league", functools.partial(league, "Packet"), league_packets, (DecodeError,)),
+    Target("referee", functools.partial(league, "RefereeCall"), referee_calls, (DecodeError,)),
+    Target("replacer", functools.partial(league, "Placement"), placements, (DecodeError,)),
     Target(
         "voltages",
         voltages,

@@ -23,7 +23,7 @@ describe("texts", () => {
     }
   });
 
-  it("really translates: only names and signs are the same in both", () => {
+  it("really translates: only names, signs and units are the same in both", () => {
     const same = Object.keys(en).filter((key) => en[key as keyof typeof en] === pt[key as keyof typeof en]);
     expect(same.sort()).toEqual(
       [
@@ -34,6 +34,8 @@ describe("texts", () => {
         "hands.pad",
         "hands.padTitle",
         "help.padTitle",
+        "step.image",
+        "step.second",
         "toast.padFound",
       ].sort(),
     );

@@ -7,7 +7,7 @@ NumPy arrays, and never imports a recorder, a viewer or a socket.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,18 @@ class EngineState:
 
     arrays: dict[str, np.ndarray]
     rng: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RobotState:
+    """Where one robot is and how it moves."""
+
+    pose: np.ndarray
+    """As its channel `pose`: (x, y, heading), or (x, y, z, quat_wxyz)."""
+    twist: np.ndarray
+    """Velocity in the axes of its body: (vx, vy, yaw rate), or (linear, angular) with six components."""
+    joints: dict[str, tuple[float, float]]
+    """Position and velocity of each joint, wheel or steering axis with a state of its own [rad, rad/s or m, m/s]."""
 
 
 class Engine(ABC):
@@ -108,6 +120,23 @@ class Engine(ABC):
     @abstractmethod
     def rng(self) -> np.random.Generator:
         """The generator given to `reset`."""
+
+    @abstractmethod
+    def get_state(self, robot: str) -> RobotState:
+        """State of one robot, in the words of its channels."""
+
+    @abstractmethod
+    def set_state(
+        self,
+        robot: str,
+        *,
+        pose: Sequence[float] | None = None,
+        twist: Sequence[float] | None = None,
+        joints: Mapping[str, float | tuple[float, float]] | None = None,
+    ) -> None:
+        """Put one robot into another state; what is not given stays. A joint takes a position, or a position and a
+        velocity. InputError, with nothing changed, for a state that is not admissible: not finite, outside the
+        terrain or a joint's range, inside the ground or another robot, a velocity that the robot's wheels forbid."""
 
     def stability_hint(self) -> str:
         """After a divergence: which time constant the step was too long for, in words. May be empty."""
