@@ -9,6 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from botz.scenario.capabilities import CAPABILITIES
+from botz.scenario.families import FAMILIES, imported
+
 
 @dataclass(frozen=True)
 class Result:
@@ -38,15 +41,9 @@ def duration(metric: str, value: float, unit: str, *, target: float | None = Non
 
 
 def benches() -> dict[str, Callable[[], list[Result]]]:
-    from botz.bench import lab
-    from botz.bench.arm import suite as arm
-    from botz.bench.kinematics import suite as kinematics
-    from botz.bench.multibody import suite as multibody
-    from botz.bench.soccer import suite as soccer
-    from botz.bench.vehicle import suite as vehicle
-
-    families = (arm, kinematics, lab, multibody, soccer, vehicle)
-    return {family.__name__.rsplit(".", 1)[-1]: family.run for family in families}
+    """What can be measured, by name: families and capabilities."""
+    entries = sorted({**FAMILIES, **CAPABILITIES}.items())
+    return {name: imported(entry.benchmark) for name, entry in entries if entry.benchmark}
 
 
 def run(name: str) -> dict[str, Any]:

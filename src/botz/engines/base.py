@@ -65,6 +65,14 @@ class Engine(ABC):
         """How many rows the running `advance` has filled; asked for by `before_abort` only."""
         return 0
 
+    @classmethod
+    def build(cls, scenario: Any, user_elements: str) -> Engine:
+        """The engine of a scenario; `user_elements` tells what happens to force elements that are a user's programs:
+        `run`, `skip` or `refuse`. Most engines have none."""
+        del user_elements
+        make: Callable[[Any], Engine] = cls
+        return make(scenario)
+
     @property
     def actors(self) -> tuple[str, ...]:
         """What takes commands, by name: the robots, and what else a family lets be commanded."""

@@ -1,16 +1,12 @@
-"""The neutral scene of each family's scenarios."""
+"""The neutral scene of a scenario, by the record of its family."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from botz.scenario.arm.schema import ArmScenario
-from botz.scenario.kinematics.schema import KinematicsScenario
-from botz.scenario.multibody.schema import MultibodyScenario
-from botz.scenario.soccer.schema import SoccerScenario
-from botz.scenario.vehicle.schema import VehicleScenario
-from botz.scene.robot_description import RobotDescription, described_scene
+from botz.scenario.families import FAMILIES
+from botz.scene.robot_description import RobotDescription
 from botz.scene.world_scene import Scene
 
 
@@ -20,61 +16,11 @@ def scene_of(spec: Any, seen: Sequence[tuple[float, float]] = ()) -> Scene:
 
     >>> scene = scene_of(load_scenario("vivi-rough").spec)
     """
-    match spec:
-        case KinematicsScenario():
-            from botz.scene.kinematics import scene as kinematics_scene
-
-            return kinematics_scene.build(spec)
-        case VehicleScenario():
-            from botz.scene.vehicle import scene as vehicle_scene
-
-            return vehicle_scene.build(spec, seen)
-        case SoccerScenario():
-            from botz.scene.soccer import scene as soccer_scene
-
-            return soccer_scene.build(spec)
-        case ArmScenario():
-            from botz.scene.arm import scene as arm_scene
-
-            return arm_scene.build(spec)
-        case MultibodyScenario():
-            from botz.scene.multibody import scene as multibody_scene
-
-            return multibody_scene.build(spec, seen)
-        case _:
-            raise TypeError(f"no scene for a {type(spec).__name__}")
+    scene: Scene = FAMILIES[spec.engine].scene.build(spec, seen)
+    return scene
 
 
 def descriptions_of(spec: Any) -> list[RobotDescription]:
     """The robots and loose objects of a checked scenario as links and joints, without their surroundings."""
-    match spec:
-        case KinematicsScenario():
-            from botz.scene import parts
-            from botz.scene.kinematics import scene as kinematics_scene
-
-            scene = Scene(materials=parts.palette())
-            kinematics_scene.add_robots(scene, spec)
-            return described_scene(scene)
-        case VehicleScenario():
-            from botz.scene import parts
-            from botz.scene.vehicle import scene as vehicle_scene
-
-            scene = Scene(materials=parts.palette())
-            vehicle_scene.add_robots(scene, spec)
-            return described_scene(scene)
-        case SoccerScenario():
-            from botz.scene.soccer import scene as soccer_scene
-
-            scene = Scene(materials=soccer_scene.materials())
-            soccer_scene.add_robots(scene, spec)
-            return described_scene(scene)
-        case ArmScenario():
-            from botz.scene.arm import scene as arm_scene
-
-            return arm_scene.described(spec)
-        case MultibodyScenario():
-            from botz.scene.multibody import scene as multibody_scene
-
-            return multibody_scene.described(spec)
-        case _:
-            raise TypeError(f"no description for a {type(spec).__name__}")
+    described: list[RobotDescription] = FAMILIES[spec.engine].scene.described(spec)
+    return described

@@ -86,6 +86,10 @@ def call_addresses() -> np.ndarray:
 class MultibodyEngine(Engine):
     name = "multibody"
 
+    @classmethod
+    def build(cls, scenario: MultibodyScenario, user_elements: str) -> MultibodyEngine:
+        return cls(scenario, user_elements)
+
     def __init__(self, scenario: MultibodyScenario, user_elements: str = "run"):
         self.scenario = scenario
         library()  # before the first call into MuJoCo, whose warnings would otherwise go to a file of its own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -118,6 +118,7 @@ class ProgramController(Controller):
     """Moves and grips, one after the other. The whole program is planned before the first step: a path that leaves the
     workspace, passes a limit or would have to jump to another branch is refused by name."""
 
+    implementation: ClassVar[str] = "botz.control.arm.program:ArmProgram"
     type: Literal["program"]
     steps: list[ProgramStep] = Field(min_length=1, max_length=10000)
     """What to do, in order."""
@@ -190,6 +191,7 @@ class MasterScript(Strict):
 class TeleoperationController(Controller):
     """A scripted master that drives the arm through the same messages, line and limits as one at the socket."""
 
+    implementation: ClassVar[str] = "botz.control.teleop.controller:Teleoperated"
     type: Literal["teleoperation"]
     master: MasterScript
     """What the master does."""

@@ -67,6 +67,7 @@ class Manoeuvre(Written):
 class HoverController(Controller):
     """The source's control: one PID for the height gives all propellers the same speed; nothing holds the attitude."""
 
+    implementation: ClassVar[str] = "botz.control.flight.hover:Hover"
     type: Literal["hover"]
     height: Metres = 1.0
     """Height of the root link at the start of the flight [m]."""
@@ -138,6 +139,7 @@ class SetpointController(Controller):
 class MulticopterController(SetpointController):
     """Position, height and heading of a multicopter with any number of fixed rotors; it leans to accelerate."""
 
+    implementation: ClassVar[str] = "botz.control.flight.multicopter:Multicopter"
     type: Literal["multicopter"]
 
     @model_validator(mode="after")
@@ -157,6 +159,7 @@ class TiltQuadrotorController(SetpointController):
     """All that a quadrotor with rotors tilting about y can do: x, z, roll, pitch and yaw each on its own, by thrusts
     and tilts; y follows roll, since no tilt gives a force to the side."""
 
+    implementation: ClassVar[str] = "botz.control.flight.tilt_quadrotor:TiltQuadrotor"
     type: Literal["tilt-quadrotor"]
 
     @model_validator(mode="after")
@@ -198,6 +201,7 @@ class FixedWingController(Controller):
     """Height, airspeed and heading of an aircraft with elevator, aileron, rudder and one propeller. Positive angles of
     its control joints turn the aircraft positively about its own y, x and z."""
 
+    implementation: ClassVar[str] = "botz.control.flight.fixed_wing:FixedWing"
     type: Literal["fixed-wing"]
     rate: StepRate = Field(default=100.0, gt=0)
     """Calls per second; the step must divide its period."""

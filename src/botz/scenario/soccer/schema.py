@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import hypot
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -273,6 +273,7 @@ class SoccerTime(TimeSettings):
 class SoccerPlayer(Controller):
     """A simple player, so that a match can be watched without teams of one's own."""
 
+    implementation: ClassVar[str] = "botz.control.soccer.player:SoccerPlayer"
     type: Literal["striker", "goalkeeper"]
     speed: MetresPerSecond = Field(default=0.8, gt=0, le=100)
     """Largest speed [m/s]."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -382,6 +382,7 @@ class WheelSpeeds(Strict):
 class WheelSpeedController(Controller):
     """Hold the speeds of motors by PI control, or the vehicle's forward speed and yaw rate through them."""
 
+    implementation: ClassVar[str] = "botz.control.wheeled.wheel_speed:WheelSpeed"
     type: Literal["wheel-speed"]
     speeds: dict[Name, RadiansPerSecond] | None = None
     """Wheel speed wanted of each motor named [rad/s]."""
@@ -409,6 +410,7 @@ class DriveLimits(Strict):
 class FollowWaypointsController(Controller):
     """Follow waypoints on the ground with tank steering: pure pursuit above wheel speed control."""
 
+    implementation: ClassVar[str] = "botz.control.wheeled.vehicle_waypoints:VehicleWaypoints"
     type: Literal["waypoints"]
     points: list[Annotated[list[Metres], Field(min_length=2, max_length=2)]] = Field(min_length=1)
     """Waypoints [x, y] in the world, in order [m]."""

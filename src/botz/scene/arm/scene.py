@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -43,7 +44,8 @@ AHEAD = (0.0, 1.0, 0.0, 0.0)
 """Half a turn about x: a camera's −z becomes the tool's z."""
 
 
-def build(spec: ArmScenario) -> Scene:
+def build(spec: ArmScenario, seen: Sequence[tuple[float, float]] = ()) -> Scene:
+    del seen  # no terrain to thin
     scene = Scene(materials=materials(), indoors=True)
     bases = [transform(*robot.pose)[:3, 3] for robot in spec.robots.values()]
     reaches = [arm_body.reach_of(robot) for robot in spec.robots.values()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from math import atan2, cos, hypot, pi, sin
 
@@ -37,6 +38,7 @@ from botz.scene.parts import (
     turned_place,
     wheel_shapes,
 )
+from botz.scene.robot_description import RobotDescription, described_scene
 from botz.scene.shapes import disc, prism, rectangle
 from botz.scene.world_scene import Actor, Follows, Hands, Node, RotationCentre, Scene, Shape, Turns, Velocity
 
@@ -46,7 +48,8 @@ LEAST_TUB = 0.35
 """A part between the wheels that would be narrower than this share of the body is left out."""
 
 
-def build(spec: KinematicsScenario) -> Scene:
+def build(spec: KinematicsScenario, seen: Sequence[tuple[float, float]] = ()) -> Scene:
+    del seen  # no terrain to thin
     scene = Scene(materials=palette())
     length, width = spec.world.size
     cell = 0.5 if max(length, width) <= 6.0 else 1.0
@@ -55,6 +58,13 @@ def build(spec: KinematicsScenario) -> Scene:
     add_robots(scene, spec)
     scene.centre, scene.radius = start_view(spec)
     return scene
+
+
+def described(spec: KinematicsScenario) -> list[RobotDescription]:
+    """Robots and loose objects as a recording describes them."""
+    scene = Scene(materials=palette())
+    add_robots(scene, spec)
+    return described_scene(scene)
 
 
 def add_robots(scene: Scene, spec: KinematicsScenario) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import atan, hypot
 
@@ -11,6 +12,7 @@ from botz.physics.soccer.camera_image import INNER, OUTER
 from botz.scenario.soccer.schema import PlacedSoccerRobot, PlayingField, SoccerScenario
 from botz.scene.ground import as_bytes, smooth_noise
 from botz.scene.parts import facing, palette, placed, turned_place, wheel_shapes
+from botz.scene.robot_description import RobotDescription, described_scene
 from botz.scene.shapes import prism, rectangle
 from botz.scene.soccer.camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS, PaintedRobot
 from botz.scene.world_scene import (
@@ -38,7 +40,8 @@ PIXELS = 1280
 GRASS, STRIPE, MARKING = (0.13, 0.40, 0.20), (0.15, 0.44, 0.225), (0.93, 0.95, 0.93)
 
 
-def build(spec: SoccerScenario) -> Scene:
+def build(spec: SoccerScenario, seen: Sequence[tuple[float, float]] = ()) -> Scene:
+    del seen  # no terrain to thin
     scene = Scene(materials=materials(), indoors=True)
     field = spec.world.field
     scene.nodes.append(Node("field", shapes=field_shapes(field, scene.materials)))
@@ -56,6 +59,13 @@ def build(spec: SoccerScenario) -> Scene:
 
 def materials() -> dict[str, Material]:
     return {**palette(), **colours()}
+
+
+def described(spec: SoccerScenario) -> list[RobotDescription]:
+    """Robots and loose objects as a recording describes them."""
+    scene = Scene(materials=materials())
+    add_robots(scene, spec)
+    return described_scene(scene)
 
 
 def add_robots(scene: Scene, spec: SoccerScenario) -> None:

@@ -21,6 +21,7 @@ from botz.scene.parts import (
     terrain_mesh,
     wheel_shapes,
 )
+from botz.scene.robot_description import RobotDescription, described_scene
 from botz.scene.shapes import moved, prism
 from botz.scene.world_scene import (
     Actor,
@@ -53,6 +54,13 @@ def build(spec: VehicleScenario, seen: Sequence[tuple[float, float]] = ()) -> Sc
         scene.repeats = Repeats("ground", (grid.x_min, grid.x_max), (grid.y_min, grid.y_max), lines)
     scene.centre, scene.radius = start_view(spec, grid)
     return scene
+
+
+def described(spec: VehicleScenario) -> list[RobotDescription]:
+    """Robots and loose objects as a recording describes them."""
+    scene = Scene(materials=palette())
+    add_robots(scene, spec)
+    return described_scene(scene)
 
 
 def add_robots(scene: Scene, spec: VehicleScenario) -> None:
