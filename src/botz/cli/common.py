@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,3 +49,16 @@ def print_pairs(pairs: dict[str, str]) -> None:
     for name, value in pairs.items():
         lines = printable(value).replace("\n", "\n" + " " * (width + 2))
         print(f"{printable(name):<{width}}  {lines}".rstrip())
+
+
+def warn_of_doubt(text: str, value: float, unit: str, option: str) -> None:
+    """An angle of more than a turn that was written without a unit is taken as radians, with a warning."""
+    from botz.scenario.units import doubt
+
+    if unit != "rad" or abs(value) <= 2.0 * math.pi:
+        return
+    try:
+        float(text)
+    except ValueError:
+        return  # it has a unit
+    print(f"warning: {option}: {doubt(value)}", file=sys.stderr)
