@@ -197,9 +197,9 @@ class RunningLab:
 
 
 def where_threads_are() -> str:
-    frames = sys._current_frames()
-    threads = [one for one in threading.enumerate() if one.ident in frames]
-    return "\n".join(f"{one.name}:\n{''.join(traceback.format_stack(frames[one.ident]))}" for one in threads)
+    names = {one.ident: one.name for one in threading.enumerate()}
+    stacks = {names.get(key, key): traceback.format_stack(frame) for key, frame in sys._current_frames().items()}
+    return "\n".join(f"{name}:\n{''.join(stack)}" for name, stack in stacks.items())
 
 
 @contextmanager
