@@ -184,6 +184,14 @@ def test_split_with_densities(botz: Botz, several: Path):
     assert found == pytest.approx([1200, 2700, 7800])
 
 
+def test_split_overwrites_no_other_mesh(botz: Botz, several: Path, tmp_path: Path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "several-2.stl").write_bytes(b"drawn by hand")
+    answer = botz("mesh", several, "--unit", "mm", "--split", "parts")
+    assert answer.code == 2 and "several-2.stl" in answer.err and "is there already" in answer.err
+    assert (tmp_path / "parts" / "several-2.stl").read_bytes() == b"drawn by hand"
+
+
 def test_the_table_of_bodies(botz: Botz, several: Path):
     answer = botz("mesh", several, "--unit", "mm", "--split", "parts", "--mass", "2", "--xml")
     assert answer.code == 0, answer.err
