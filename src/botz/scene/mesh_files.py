@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote
 from urllib.request import url2pathname
 
@@ -14,6 +14,9 @@ from botz.errors import InputError, Problem
 from botz.scene.mesh import READABLE, load_mesh
 from botz.scene.robot_model import RobotModel
 from botz.scene.xml_tree import XmlNode, XmlReading
+
+if TYPE_CHECKING:
+    import trimesh
 
 MESHES = "meshes"
 """Folder beside a written model that holds its meshes."""
@@ -150,13 +153,19 @@ def copied_meshes(model: RobotModel, beside: Path) -> dict[Path, str]:
             own = source.suffix.lower() == ".msh"  # which only MuJoCo and Botz know
             ending = ".stl" if own else source.suffix
             try:
-                content: bytes = load_mesh(source).export(file_type="stl") if own else source.read_bytes()
+                content = binary_stl(load_mesh(source)) if own else source.read_bytes()
                 target = kept_beside(folder / f"{source.stem}{ending}", content, source, taken)
             except OSError as error:
                 message = f"cannot be copied to {folder / source.name}: {error.strerror or error}"
                 raise InputError(Problem(message, file=shape.file)) from None
             found[shape.file] = f"{MESHES}/{target.name}"
     return found
+
+
+def binary_stl(mesh: trimesh.Trimesh) -> bytes:
+    content = mesh.export(file_type="stl")
+    assert isinstance(content, bytes)
+    return content
 
 
 def kept_beside(wanted: Path, content: bytes, source: Path, taken: dict[str, Path]) -> Path:
