@@ -45,7 +45,7 @@ def split(
     reports: list[dict[str, Any]] = []
     problems = []
     for k, (body, found) in enumerate(zip(bodies, properties, strict=True), 1):
-        path = written(body, folder / f"{file.stem}-{k:0{digits}}{ending}", scale, instead=False)
+        path = written(body, folder / f"{file.stem}-{k:0{digits}}{ending}", scale)
         report: dict[str, Any] = {"file": str(path), "faces": len(body.faces)}
         if isinstance(found, InputError):
             report["no_volume"] = found.problems[0].message

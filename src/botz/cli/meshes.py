@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -227,22 +226,17 @@ def _notes(part: trimesh.Trimesh, report: dict[str, Any], unit: Unit) -> list[st
     return notes
 
 
-def written(part: trimesh.Trimesh, out: Path, scale: float, *, instead: bool = True) -> Path:
-    """In the unit in which it was read; `instead` of a file that is there, if its name was chosen by the user."""
+def written(part: trimesh.Trimesh, out: Path, scale: float) -> Path:
+    """In the unit in which it was read."""
     from botz.record.whole_file import whole_file
 
     copy = part.copy()
     copy.vertices = copy.vertices * scale
     content: Any = copy.export(file_type=out.suffix.lower().removeprefix("."))
-    content = content.encode() if isinstance(content, str) else content
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        if not instead and os.path.lexists(out):
-            if out.is_file() and out.read_bytes() == content:
-                return out
-            raise InputError(Problem("is there already, and another mesh; remove it or take another folder", file=out))
         with whole_file(out) as unfinished:
-            unfinished.write_bytes(content)
+            unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise InputError(Problem(f"cannot be written: {error.strerror or error}", file=out)) from error
     return out

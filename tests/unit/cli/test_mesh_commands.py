@@ -97,7 +97,7 @@ def test_several_files(botz: Botz, box: Path, leaky: Path):
         (["box.stl", "--mass", "0"], "--mass: 0 kg; needs a positive mass"),
         (["box.stl", "--mass", "3 m"], "a mass"),
         (["box.stl", "--xml"], "--xml: needs --mass"),
-        (["box.stl", "--simplify", "2"], "--simplify: a share of 2"),
+        (["box.stl", "--simplify", "2"], "--simplify: a fraction of 2"),
         (["box.stl", "--out", "box.png"], "--out: 'box.png' ends like no mesh"),
         (["box.stl", "box.stl", "--out", "one.stl"], "--out: one name for 2 files"),
         (["box.stl", "--out", "box.stl/one.stl"], "cannot be written"),
@@ -182,14 +182,6 @@ def test_split_with_densities(botz: Botz, several: Path):
     each = botz("mesh", several, "--unit", "mm", "--split", "parts", "--density", "1200, 2.7 g/cm^3, 7800", "--json")
     found = [body["density_kg_m3"] for body in json.loads(each.out)["split"]]
     assert found == pytest.approx([1200, 2700, 7800])
-
-
-def test_split_overwrites_no_other_mesh(botz: Botz, several: Path, tmp_path: Path):
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "several-2.stl").write_bytes(b"drawn by hand")
-    answer = botz("mesh", several, "--unit", "mm", "--split", "parts")
-    assert answer.code == 2 and "several-2.stl" in answer.err and "is there already" in answer.err
-    assert (tmp_path / "parts" / "several-2.stl").read_bytes() == b"drawn by hand"
 
 
 def test_the_table_of_bodies(botz: Botz, several: Path):
