@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,11 +35,17 @@ def print_json(value: Any) -> None:
 def console(*, stderr: bool = False) -> Console:
     """A terminal that shows texts as they are: nothing in them is markup, and control characters are escapes."""
     from rich.console import Console
+    from rich.segment import Segment
     from rich.text import Text
 
     class PlainConsole(Console):
         def render_str(self, text: str, **options: Any) -> Text:
             return super().render_str(printable(text), **options)
+
+        def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+            """Also of texts that are rich's own, and so never were strings here."""
+            for one in super().render(renderable, options):
+                yield one if one.control else Segment(printable(one.text), one.style)
 
     return PlainConsole(stderr=stderr, highlight=False, markup=False, emoji=False)
 
