@@ -122,10 +122,14 @@ class Environment:
         return Path(done.stdout.strip()) if done.returncode == 0 and done.stdout.strip() else None
 
     def make(self, maker: Path) -> None:
-        ours = ("pyvenv.cfg", self.stamp.name, self.installing.name)
+        ours = {self.stamp.name, self.installing.name}
         names = {entry.name for entry in self.folder.iterdir()} - {"botz-lock"}
-        if names and not names.intersection(ours):
+        if names and not names.intersection(ours | {"pyvenv.cfg"}):
             raise InstallFailed(f"{self.folder} holds files and is no Python environment; move them elsewhere")
+        if names and self.folder.is_symlink() and not names.intersection(ours):
+            raise InstallFailed(
+                f"{self.folder} leads to {self.folder.resolve()}, an environment of others; remove the link"
+            )
         self.installing.touch()
         for entry in self.folder.iterdir():
             if entry.name not in ("botz-lock", "botz-installing"):

@@ -64,7 +64,7 @@ def odometry_picture(folder: Path) -> None:
     file = folder / "drift.yaml"
     file.write_text(shown[1], encoding="utf-8")
     recording = botz.simulate(file, out=folder / "drift")
-    plot_recording(recording, ["vivi/pose", "vivi/odometry/pose"], path=PICTURES / "drift.png")
+    plot_recording(recording, ["rover/pose", "rover/odometry/pose"], path=PICTURES / "drift.png")
 
 
 def robot_pictures() -> None:

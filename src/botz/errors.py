@@ -38,7 +38,7 @@ class Problem:
     message: str
     """What is wrong and what to do, with the value and the valid choices."""
     key: str = ""
-    """Path of the key in the document, as `robots.vivi.wheels.left.radius`."""
+    """Path of the key in the document, as `robots.rover.wheels.left.radius`."""
     file: Path | None = None
     line: int | None = None
 

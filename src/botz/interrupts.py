@@ -3,14 +3,19 @@ traceback of somebody else's module. Nothing has been started yet, so that the p
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
+
+
+_ended_by_one = False
 
 
 def is_command() -> bool:
@@ -25,6 +30,7 @@ def end_at_once() -> None:
     in_main = threading.current_thread() is threading.main_thread()
     if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, end)
+        atexit.register(keep_exit_code)  # before all others, so that it is called after them
 
 
 def as_usual() -> None:
@@ -35,3 +41,20 @@ def as_usual() -> None:
 
 def end(*_: object) -> None:
     os._exit(INTERRUPTED)
+
+
+def ended_by_one() -> None:
+    """The command ends because of Ctrl-C, which has been seen to; one more changes nothing."""
+    global _ended_by_one
+    _ended_by_one = True
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def keep_exit_code() -> None:
+    """Python ends itself by the signal where a Ctrl-C came during `exec` of a text, as dataclasses and named tuples use
+    it when they are made, although that was seen to."""
+    if _ended_by_one:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(INTERRUPTED)

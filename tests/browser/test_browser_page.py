@@ -146,3 +146,23 @@ def test_the_printed_address_opens_a_lab_with_a_token_and_no_other_does(browser:
     assert stranger.js("botzLab.state.runs.length + botzLab.state.scenarios.length") == 0
     stranger.until("document.body.textContent.includes('printed on its terminal')", "where the token is found")
     stranger.close()
+
+
+def test_what_the_server_refuses_is_said_at_its_field(open_page: OpenPage):
+    """The page leaves units to the server; its answer comes back to where the words were typed."""
+    page = open_page(viewport={"width": 900, "height": 700})
+    view = page.page
+    view.click('[data-scenario="still.yaml"]')
+    view.fill("#field-time-duration", "30 kg")
+    problem = view.locator("#field-time-duration-problem")
+    assert problem.is_hidden()
+    view.click('.setup-foot [data-t="library.start"]')
+    problem.wait_for(state="visible")
+    assert "is a mass, needs a time" in problem.inner_text()
+    assert view.locator("#field-time-duration").get_attribute("aria-invalid") == "true"
+    assert "--set" not in view.locator(".toasts").inner_text()
+    view.fill("#field-time-duration", "2 min")
+    assert problem.is_hidden()
+    view.click('.setup-foot [data-t="library.start"]')
+    page.begun()
+    assert page.run["set"] == {"time.duration": "2 min"}

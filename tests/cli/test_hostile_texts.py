@@ -138,3 +138,28 @@ def test_an_error_of_a_run(monkeypatch, capsys):
     monkeypatch.setattr("botz.record.reader.read", fail)
     assert botz("info", "x.mcap") == 1
     assert "[/bold]" in shown(capsys)
+
+
+def test_texts_of_a_robot_file_that_is_shown(tmp_path, capsys):
+    path = tmp_path / "r.yaml"
+    data = {"engine": "kinematics", "extends": "differential", "description": HOSTILE, "source": HOSTILE}
+    path.write_text(yaml.safe_dump(data))
+    assert botz("wheels", str(path), "--out", str(tmp_path / "r.png")) == 0
+    text = shown(capsys)
+    assert text.replace("\n", " ").count("[/bold] [red] [link=x] :smile: $\\frac{$ $x$\\x1b[2J") == 2
+    assert botz("wheels", str(path), "--json", "--out", str(tmp_path / "r.svg")) == 0
+    assert json.loads(shown(capsys))["description"] == HOSTILE
+
+
+def test_a_text_of_the_terminals_library_is_shown_as_it_is(capsys):
+    """It is never rendered from a string, so it has to be looked at when it is written."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from botz.cli.common import console
+
+    table = Table(title=Text(HOSTILE))
+    table.add_column(Text(HOSTILE))
+    table.add_row(Text(HOSTILE))
+    console().print(Text(HOSTILE), table, HOSTILE, soft_wrap=True)
+    shown(capsys)

@@ -99,19 +99,22 @@ command.main([])
     assert done.stderr == ""
 
 
-def slow_module(folder: Path, name: str) -> Path:
-    """A module that is imported for ever in place of another one; returns the file that shows it has begun."""
+def slow_module(folder: Path, name: str, *, as_text: bool) -> Path:
+    """A module that is imported for ever in place of another one; returns the file that shows it has begun. `as_text`:
+    what lasts is a text that is executed, as dataclasses do it."""
     marker = folder / f"{name}-begun"
     folder.mkdir()
-    (folder / f"{name}.py").write_text(f"import time\nopen({str(marker)!r}, 'w').close()\ntime.sleep(1000)\n")
+    code = f"import time\nopen({str(marker)!r}, 'w').close()\ntime.sleep(1000)\n"
+    (folder / f"{name}.py").write_text(f"exec({code!r})\n" if as_text else code)
     return marker
 
 
+@pytest.mark.parametrize("as_text", [False, True], ids=["module", "text"])
 @pytest.mark.parametrize("module", ["tempfile", "typer", "pydantic", "numba"])
 @pytest.mark.parametrize("way", ["python -m botz", "script"])
-def test_an_interrupt_while_modules_are_imported_is_quiet(module: str, way: str, tmp_path: Path):
+def test_an_interrupt_while_modules_are_imported_is_quiet(module: str, way: str, as_text: bool, tmp_path: Path):
     """From the first import of the package to those of a command that runs."""
-    marker = slow_module(tmp_path / "slow", module)
+    marker = slow_module(tmp_path / "slow", module, as_text=as_text)
     script = tmp_path / "botz"
     script.write_text("import sys\nfrom botz.cli.main import main\nsys.exit(main())\n")
     path = os.pathsep.join([str(tmp_path / "slow"), str(Path(botz_package.__file__).parent.parent)])

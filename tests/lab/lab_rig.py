@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -191,7 +193,13 @@ class RunningLab:
         self.leave()
         self.server.stop()
         self.thread.join(PATIENCE)
-        assert not self.thread.is_alive()
+        assert not self.thread.is_alive(), f"the lab did not end; its threads:\n{where_threads_are()}"
+
+
+def where_threads_are() -> str:
+    names = {one.ident: one.name for one in threading.enumerate()}
+    stacks = {names.get(key, key): traceback.format_stack(frame) for key, frame in sys._current_frames().items()}
+    return "\n".join(f"{name}:\n{''.join(stack)}" for name, stack in stacks.items())
 
 
 @contextmanager

@@ -19,7 +19,9 @@ from lab_rig import SCENARIO, Page, RunningLab, lab_at
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from botz.view.lab.clients import Allowance
 from botz.view.lab.guard import MOST_WAITING, Guard
+from botz.view.lab.places import Limited
 
 TOKEN = "a-token-of-the-tests"
 POSE = "rover/pose"
@@ -455,39 +457,100 @@ def test_a_request_that_does_not_arrive_is_given_up(
                 break
 
 
-def test_strangers_who_come_again_and_again_are_not_listened_to(lab: RunningLab):
+def test_strangers_who_come_again_and_again_are_not_listened_to(lab: RunningLab, monkeypatch: pytest.MonkeyPatch):
     """Beyond an allowance they are cut off before anything is parsed, and those with the token notice nothing."""
+    most = 50
+    for allowance in ("_pieces", "_pieces_of"):  # as they are, but that no time fills them again
+        kind: Any = Allowance if allowance == "_pieces" else Limited
+        monkeypatch.setattr(lab.server.lab.guard.places, allowance, kind(1e-6, 1e6 * most))
     before = refused(lab, "too many requests without the token")
     request = f"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1:{lab.port}\r\nConnection: close\r\n\r\n".encode()
     answered = 0
-    for _ in range(600):
+    for _ in range(2 * most):
         with suppress(OSError), socket.create_connection(("127.0.0.1", lab.port), timeout=PATIENCE) as connection:
             connection.sendall(request)
             answered += connection.recv(65536).startswith(b"HTTP/1.1 200")
-    assert answered > 50 and refused(lab, "too many requests without the token") > before
+    assert answered == most and refused(lab, "too many requests without the token") == before + most
     assert lab.get("/api/scenarios").status_code == 200
-    lab.page()
+    assert is_welcome(lab, "cookie") and is_welcome(lab, "header")
 
 
-def test_an_address_whose_pages_are_dropped_has_to_wait(own_shared_memory: None, tmp_path: Path):
-    """A page that misbehaves and comes back at once would have a fresh allowance each time."""
-    with lab_at(tmp_path) as lab:
-        stays = lab.page()
-        turned_away = 0
-        for _ in range(30):
-            try:
-                page = Page(lab)
-            except InvalidStatus as refusal:
-                assert refusal.response.status_code == 429
-                turned_away += 1
-                continue
+MOST_DROPS = 10
+
+
+@pytest.fixture
+def counting(own_shared_memory: None, tmp_path: Path) -> Iterator[RunningLab]:
+    """A lab in which time makes no dropped page forgotten."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("botz.view.lab.places.DROPS_PER_SECOND", 1e-6)
+        patch.setattr("botz.view.lab.places.DROPS_BURST_SECONDS", 1e6 * MOST_DROPS)
+        with lab_at(tmp_path) as lab:
+            yield lab
+
+
+def owners(lab: RunningLab, way: str) -> dict[str, str]:
+    """What a page of somebody who has the token sends when it opens its WebSocket."""
+    if way == "cookie":
+        return {"Cookie": f"{cookie(lab)}={lab.server.lab.guard.session}"}
+    return lab.bearer if way == "header" else {}
+
+
+def is_welcome(lab: RunningLab, way: str) -> bool:
+    with connect(lab.ws, origin=lab.origin, additional_headers=owners(lab, way)) as page:  # type: ignore[arg-type]
+        page.send(msgpack.packb({"t": "hello", "token": lab.token, "name": "owner"}))
+        return bool(msgpack.unpackb(page.recv(timeout=PATIENCE))["t"] == "welcome")
+
+
+def end_of_a_bad_page(lab: RunningLab, way: str) -> int:
+    """How one that sends nonsense ends: the code of its WebSocket, or of the answer that it gets instead."""
+    try:
+        with connect(lab.ws, origin=lab.origin, additional_headers=owners(lab, way)) as page:  # type: ignore[arg-type]
+            page.send(msgpack.packb({"t": "hello", "token": lab.token, "name": "x"}))
             with suppress(ConnectionClosed):
                 for _ in range(6):
-                    page.socket.send(b"nonsense")
-            assert page.closed()[0] == 1008
-        assert turned_away >= 10
-        stays.say(t="ping", at=1.0)
-        stays.wait_for(lambda m: m["t"] == "pong")
+                    page.send(b"nonsense")
+            while True:
+                page.recv(timeout=PATIENCE)
+    except InvalidStatus as refusal:
+        return refusal.response.status_code
+    except ConnectionClosed as end:
+        return end.rcvd.code if end.rcvd is not None else 1006
+
+
+@pytest.mark.parametrize("way", ["cookie", "header", "hello"])
+def test_an_address_whose_pages_are_dropped_has_to_wait(counting: RunningLab, way: str):
+    """A page that misbehaves and comes back at once would have a fresh allowance each time."""
+    stays = counting.page()
+    ends = [end_of_a_bad_page(counting, way) for _ in range(MOST_DROPS + 3)]
+    assert ends == [1008] * MOST_DROPS + [1013 if way == "hello" else 429] * 3
+    stays.say(t="ping", at=1.0)
+    stays.wait_for(lambda m: m["t"] == "pong")
+
+
+@pytest.mark.parametrize("rubbish", [b"nonsense", b"x" * 5000])
+def test_strangers_who_are_dropped_keep_out_nobody_with_the_token(counting: RunningLab, rubbish: bytes):
+    """On loopback another user of the machine has the same address."""
+    turned_away = 0
+    for _ in range(MOST_DROPS + 3):
+        try:
+            with connect(counting.ws, origin=counting.origin) as page:  # type: ignore[arg-type]
+                page.send(rubbish)
+                with pytest.raises(ConnectionClosed):
+                    page.recv(timeout=PATIENCE)
+        except InvalidStatus as refusal:
+            assert refusal.response.status_code == 429
+            turned_away += 1
+    assert turned_away == 3
+    assert is_welcome(counting, "cookie") and is_welcome(counting, "header")
+
+
+def test_pages_that_come_and_go_have_to_wait(lab: RunningLab, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(lab.server.lab.guard.places, "entries", Limited(1e-6, 3e6))
+    for _ in range(3):
+        lab.page().close()
+    page = Page(lab, hello=False)
+    page.say(t="hello", token=lab.token, name="x")
+    assert page.closed()[0] == 1013
 
 
 @pytest.mark.parametrize("half", [half for half in HALVES if half != "nothing"])

@@ -6,6 +6,7 @@ import csv
 import io
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ from common import PATIENCE
 from lab_rig import Page, RunningLab
 
 import botz
+from botz.view.lab import exports
 from botz.view.lab.recordings import differences
 
 
@@ -134,11 +136,9 @@ def test_an_export_is_cancelled_and_tells_the_time_left(lab: RunningLab, recorde
 
 
 def test_the_time_left_follows_the_speed_so_far(monkeypatch: pytest.MonkeyPatch):
-    from botz.view.lab.exports import Job, Wanted
-
     now = 100.0
-    monkeypatch.setattr("botz.view.lab.exports.time.monotonic", lambda: now)
-    job = Job("a", "b", Wanted(format="mp4"), Path("c"), Path("d"), status="running")
+    monkeypatch.setattr(exports, "time", SimpleNamespace(monotonic=lambda: now))
+    job = exports.Job("a", "b", exports.Wanted(format="mp4"), Path("c"), Path("d"), status="running")
     assert job.left is None
     job.note_progress(0.1)
     assert job.left is None

@@ -173,7 +173,17 @@ def test_properties_take_units_and_are_checked_as_in_a_file(lab: RunningLab, pag
         assert problem in page.error()
 
 
-@pytest.mark.parametrize("word", ["drone", "arm", "futebol"])
+def test_a_refused_start_names_the_fields_and_no_command_line(page: Page):
+    wrong = {"time.duration": "30 deg", "robots.vivi.attitude.2": "30 kg", "robots.vivi.position.0": 1.0}
+    page.say(t="start", scenario="vivi-rough", set=wrong)
+    answer = page.wait_for(lambda message: message["t"] == "error", "an error")
+    assert answer["about"] == "start" and "--set" not in answer["text"]
+    assert answer["text"].splitlines() == [f"{key}: {words}" for key, words in answer["fields"].items()]
+    assert set(answer["fields"]) == {"time.duration", "robots.vivi.attitude.2"}
+    assert "is an angle, needs a time" in answer["fields"]["time.duration"]
+
+
+@pytest.mark.parametrize("word", ["drone", "arm", "futebol", "quadricóptero", "carro"])
 def test_scenarios_have_keywords_and_pictures(lab: RunningLab, word: str):
     entries = lab.json("/api/scenarios")
     assert any(word in one["keywords"].split() for one in entries)

@@ -339,6 +339,18 @@ def test_a_folder_of_the_users_in_the_environments_place_is_left_alone(tmp_path:
     assert (root / ".venv" / "thesis.tex").exists()
 
 
+def test_an_environment_elsewhere_that_does_not_work_is_not_emptied_through_a_link(tmp_path: Path):
+    root = make_project(tmp_path / "project")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "pyvenv.cfg").write_text("home = nowhere\n")
+    (shared / "thesis.tex").write_text("two years of work\n")
+    (root / ".venv").symlink_to(shared)
+    done = call(root)
+    assert done.returncode == 1 and f"leads to {shared}" in done.stderr and "Traceback" not in done.stderr
+    assert (shared / "thesis.tex").exists()
+
+
 def test_a_python_that_was_asked_for_is_not_replaced_by_another(first):
     done = call(first[0], BOTZ_PYTHON="/no/such/python")
     assert (done.returncode, done.stdout) == (1, "")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -413,7 +414,7 @@ class Clock:
 
     def __init__(self, monkeypatch):
         self.now = 100.0
-        monkeypatch.setattr("botz.record.writer.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("botz.record.writer.time", SimpleNamespace(monotonic=lambda: self.now))
 
 
 @pytest.mark.parametrize(("options", "synced"), [({}, [4, 8, 12]), ({"sync_seconds": None}, [])])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -243,8 +244,11 @@ def test_lateness_is_summed_up():
 
 def test_a_clock_that_fell_far_behind_does_not_race(monkeypatch: pytest.MonkeyPatch):
     now = [100.0]
-    monkeypatch.setattr("botz.sim.clock.time.perf_counter", lambda: now[0])
-    monkeypatch.setattr("botz.sim.clock.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    monkeypatch.setattr("botz.sim.clock.time", SimpleNamespace(perf_counter=lambda: now[0], sleep=sleep))
     clock = RealTimeClock(2.0, 0.001)
     clock.start(0)
     assert clock.wait_for(1000) == 0.0 and now[0] == pytest.approx(100.5)
@@ -271,8 +275,7 @@ def test_on_a_core_of_its_own_a_run_does_not_wait_to_be_woken(
     def sleep(seconds: float) -> None:
         now[0] += seconds + 1.5e-4  # as late as systems are
 
-    monkeypatch.setattr("botz.sim.clock.time.perf_counter", look)
-    monkeypatch.setattr("botz.sim.clock.time.sleep", sleep)
+    monkeypatch.setattr("botz.sim.clock.time", SimpleNamespace(perf_counter=look, sleep=sleep))
     clock = RealTimeClock(1.0, 0.001, own_core=own_core)
     clock.start(0)
     assert clock.wait_for(1) == pytest.approx(late, abs=1e-6)

@@ -299,6 +299,23 @@ def test_a_run_does_not_write_over_another(scenario_file: ScenarioFile, tmp_path
     assert (tmp_path / "run" / "recording.mcap").read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["metadata.yaml", "links.json", "diverged.csv", "recording.mcap"])
+def test_a_run_does_not_write_over_the_users_own_files(scenario_file: ScenarioFile, tmp_path: Path, name: str):
+    """Nor remove them: a folder of another bag, say, has its own metadata.yaml. Links lead to files elsewhere."""
+    file = scenario_file({"time": {"duration": 0.1}})
+    mine, linked = tmp_path / "mine", tmp_path / "linked"
+    mine.mkdir()
+    (mine / name).write_text("two years of work", encoding="utf-8")
+    linked.mkdir()
+    (linked / name).symlink_to(tmp_path / "not-there-yet")
+    for folder in (mine, linked):
+        with pytest.raises(InputError, match=f"{name} exists already; choose another folder"):
+            simulate(file, out=folder)
+        assert [path.name for path in folder.iterdir()] == [name]
+    assert (mine / name).read_text(encoding="utf-8") == "two years of work"
+    assert not (tmp_path / "not-there-yet").exists()
+
+
 def test_runs_without_a_folder_get_one_each(
     scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

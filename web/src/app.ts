@@ -57,6 +57,8 @@ export class Lab {
   readonly trails: Trails;
   private readonly wishes = new Map<string, Wish>();
   private readonly meter = new RealTimeMeter();
+  /** Told which settings of a start were refused, and why. */
+  onRefused: (fields: Record<string, string>) => void = () => {};
   private known = new Set<string>();
   private awaiting = false;
   /** Which picture is loaded, so that a run's recording needs no second one. */
@@ -224,6 +226,7 @@ export class Lab {
       this.awaiting = false;
       if (this.store.now.mode === "none" || this.store.now.loading === "starting") this.store.set({ loading: null });
     }
+    if (message.about === "start" && message.fields) this.onRefused(message.fields);
     this.hooks.say("error", said(message.text, message.said));
   }
 

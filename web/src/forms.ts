@@ -142,6 +142,7 @@ export class SettingsForm {
   readonly element: HTMLElement;
   private readonly values = new Map<string, Value>();
   private readonly wrong = new Set<string>();
+  private readonly refusals = new Map<string, (words: string) => void>();
 
   constructor(
     private readonly form: ScenarioForm,
@@ -180,6 +181,11 @@ export class SettingsForm {
     return overrides(this.form.fields, this.values);
   }
 
+  /** Says at the fields why they were refused where the units are known; what is no field here is passed over. */
+  refuse(problems: Record<string, string>): void {
+    for (const [key, words] of Object.entries(problems)) this.refusals.get(key)?.(words);
+  }
+
   private row(field: FormField, head: string): HTMLElement {
     const id = fieldId(field.key);
     const tail = head && field.label === field.key ? field.key.slice(head.length + 1) : labelOf(field);
@@ -207,6 +213,12 @@ export class SettingsForm {
       this.typed.set(field.key, words);
       this.changed();
       if (field.key === TERRAIN_KEY) this.terrain(words);
+    });
+    this.refusals.set(field.key, (words) => {
+      problem.hidden = false;
+      problem.textContent = words;
+      control.setAttribute("aria-invalid", "true");
+      control.closest("details")?.setAttribute("open", "");
     });
     control.setAttribute("aria-describedby", problem.id);
     const unit = h("span", { class: "unit" }, prettyUnit(field.unit));

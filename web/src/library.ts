@@ -87,6 +87,7 @@ export class Library {
       h("div", { class: "panel-body" }, this.browse, this.setup),
     );
     this.search.addEventListener("input", () => this.draw());
+    this.lab.onRefused = (fields) => this.form?.refuse(fields);
     lab.store.on(["scenarios", "recordings", "language", "chosen", "recording"], () => this.draw());
     lab.store.on(["runs", "run", "language"], () => this.drawRuns());
     lab.store.on(["language"], () => {

@@ -193,7 +193,8 @@ export interface ServerMessages {
   viewers: { t: "viewers"; viewers: ViewerInfo[] };
   solutions: { t: "solutions"; robot: string; joints: number[][] };
   asked: { t: "asked"; run: string; from: string };
-  error: { t: "error"; text: string; said?: Said[]; about: string | null };
+  /** `fields`: what is wrong with the settings of a form, by their keys. */
+  error: { t: "error"; text: string; said?: Said[]; about: string | null; fields?: Record<string, string> };
   log: { t: "log"; run: string; level: string; text: string; said?: Said[] };
   pong: { t: "pong"; at: number };
 }

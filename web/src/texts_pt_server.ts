@@ -360,7 +360,8 @@ export const ptForm: Record<string, string> = {
     "Depois do último passo, recomeçar; o braço volta então ao início por um movimento das juntas.",
   "The slave's joint angles or speeds by the master's.":
     "Ângulos ou velocidades das juntas do escravo sobre os do mestre.",
-  "Silence after which the slave holds its place [s].": "Silêncio depois do qual o escravo fica onde está [s].",
+  "Watchdog: silence after which the slave holds its place; 0.05 s at least [s].":
+    "Vigia: silêncio depois do qual o escravo fica onde está; no mínimo 0,05 s [s].",
   "Height of the root link at the start of the flight [m].": "Altura do elo raiz no começo do voo [m].",
   "Natural frequency of the height's error where `gains` are not given [rad/s].":
     "Frequência natural do erro de altura onde não são dados ganhos [rad/s].",

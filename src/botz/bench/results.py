@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from botz.scenario.capabilities import CAPABILITIES
-from botz.scenario.families import FAMILIES, imported
+from botz.scenario.families import capabilities, imported
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,7 @@ def duration(metric: str, value: float, unit: str, *, target: float | None = Non
 
 def benches() -> dict[str, Callable[[], list[Result]]]:
     """What can be measured, by name: families and capabilities."""
-    entries = sorted({**FAMILIES, **CAPABILITIES}.items())
-    return {name: imported(entry.benchmark) for name, entry in entries if entry.benchmark}
+    return {name: imported(one.benchmark) for name, one in sorted(capabilities().items()) if one.benchmark}
 
 
 def run(name: str) -> dict[str, Any]:

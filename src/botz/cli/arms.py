@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from botz.cli.common import AsJson, console, print_json
+from botz.cli.common import AsJson, console, print_json, warn_of_doubt
 from botz.cli.scenarios import SetOption
 from botz.errors import InputError, Problem
 
@@ -126,6 +126,8 @@ def quantities(text: str, units: tuple[str, ...], option: str) -> list[float]:
             problems += [Problem(problem.message, key=f"{option}, value {number}") for problem in error.problems]
     if problems:
         raise InputError(problems)
+    for number, (part, value, unit) in enumerate(zip(parts, found, units, strict=True), 1):
+        warn_of_doubt(part, value, unit, f"{option}, value {number}")
     return found
 
 

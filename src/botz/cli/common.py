@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,11 +35,17 @@ def print_json(value: Any) -> None:
 def console(*, stderr: bool = False) -> Console:
     """A terminal that shows texts as they are: nothing in them is markup, and control characters are escapes."""
     from rich.console import Console
+    from rich.segment import Segment
     from rich.text import Text
 
     class PlainConsole(Console):
         def render_str(self, text: str, **options: Any) -> Text:
             return super().render_str(printable(text), **options)
+
+        def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+            """Also of texts that are rich's own, and so never were strings here."""
+            for one in super().render(renderable, options):
+                yield one if one.control else Segment(printable(one.text), one.style)
 
     return PlainConsole(stderr=stderr, highlight=False, markup=False, emoji=False)
 
@@ -47,3 +56,16 @@ def print_pairs(pairs: dict[str, str]) -> None:
     for name, value in pairs.items():
         lines = printable(value).replace("\n", "\n" + " " * (width + 2))
         print(f"{printable(name):<{width}}  {lines}".rstrip())
+
+
+def warn_of_doubt(text: str, value: float, unit: str, option: str) -> None:
+    """An angle of more than a turn that was written without a unit is taken as radians, with a warning."""
+    from botz.scenario.units import doubt
+
+    if unit != "rad" or abs(value) <= 2.0 * math.pi:
+        return
+    try:
+        float(text)
+    except ValueError:
+        return  # it has a unit
+    print(f"warning: {option}: {doubt(value)}", file=sys.stderr)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from botz.cli.common import OpenPage
+from botz.cli.scenarios import print_warnings
 from botz.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def lab(
         raise InputError(Problem("changes a scenario; name one", key="--set"))
     initial = None
     if scenario is not None:
-        initial = InitialRun(load(scenario, overrides=list(set_ or [])), label=scenario)
+        loaded = load(scenario, overrides=list(set_ or []))
+        print_warnings(loaded)
+        initial = InitialRun(loaded, label=scenario)
     settings = LabSettings(host, port, root, runs, token, client=client_folder(), initial=initial)
     serve_lab(settings, on_address=announce(open_page))
 

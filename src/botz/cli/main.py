@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from typing import Annotated, Any
 
@@ -26,7 +25,7 @@ from botz.cli import (
     wheels,
 )
 from botz.errors import BotzError, ControllerError, InputError, printable
-from botz.interrupts import INTERRUPTED, as_usual
+from botz.interrupts import INTERRUPTED, as_usual, ended_by_one
 
 GROUPS = ("Run", "Scenarios and robots", "Recordings", "Models and arms", "Trust")
 """Headings of the list of commands, in their order; each command names its own when it is registered."""
@@ -120,7 +119,7 @@ def main(arguments: list[str] | None = None) -> None:
     except SystemExit as ending:
         if ending.code == INTERRUPTED:
             # While Python shuts down, one more Ctrl-C would end it by the signal, with another exit code.
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            ended_by_one()
         raise
 
 

@@ -47,7 +47,7 @@ def mesh(
         typer.Option("--repair", help="Merge near vertices, turn faces the right way round and close holes."),
     ] = False,
     simplify: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Keep about this fraction of the faces, e.g. 0.1.")
+        float | None, typer.Option(metavar="FRACTION", help="Keep about this fraction of the faces, e.g. 0.1.")
     ] = None,
     out: Annotated[
         Path | None,
@@ -333,34 +333,34 @@ def thrust_fit(
     force_column: Annotated[
         list[str] | None, typer.Option(help="Name of a column of forces; may be repeated; all by default.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Picture of data and fits: PNG, SVG or PDF.")] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Picture of data and fits: PNG, SVG or PDF.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit the thrust of a propeller to measurements: K of f = K ω² in two ways, and the curve a + b ω + c ω²."""
     from botz.models.thrust_fit import propeller_lines, read_thrust_table, thrust_fits
 
-    if plot is not None:
+    if out is not None:
         from botz.view.style import picture_format
 
-        picture_format(plot)
+        picture_format(out)
     found = read_thrust_table(_table_file(table), speed_column=speed_column, force_columns=force_column or ())
     fits = [thrust_fits(found.speed, column.force) for column in found.columns]
-    if plot is not None:
+    if out is not None:
         from botz.view.thrust_plot import draw_thrust
 
-        draw_thrust(found, fits, plot)
+        draw_thrust(found, fits, out)
     if as_json:
         columns = [
             {"column": column.name, "fits": [{**_plain(fit), "yaml": propeller_lines(fit)} for fit in row]}
             for column, row in zip(found.columns, fits, strict=True)
         ]
-        picture = {} if plot is None else {"plot": str(plot)}
+        picture = {} if out is None else {"plot": str(out)}
         speeds = {"speed_column": found.speed_column, "rows": len(found.speed)}
         print_json({"table": str(found.file), **speeds, "columns": columns, **picture})
     else:
         _print_fits(found, fits)
-        if plot is not None:
-            print(f"plot: {plot}")
+        if out is not None:
+            print(f"plot: {out}")
 
 
 def _table_file(text: str) -> Path:

@@ -153,11 +153,15 @@ def demo(
     from botz.run import run_scenario
     from botz.scenario.load import load
 
+    wants_lab = open_page or port > 0
+    if wants_lab and (headless or as_json):
+        message = f"is for the lab, which {'--headless' if headless else '--json'} leaves out; choose one"
+        raise InputError(Problem(message, key="--open" if open_page else "--port"))
     loaded = load(DEMO)
     spec: Any = loaded.spec
     if not as_json:
         print(f"{DEMO}: {spec.description}", flush=True)
-    if not headless and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+    if wants_lab or (not headless and not as_json and sys.stdin.isatty() and sys.stdout.isatty()):
         from botz.cli.lab import serve_run
         from botz.view.lab.client import client_folder
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from botz.cli.common import AsJson, console, print_json
+from botz.cli.common import AsJson, console, print_json, warn_of_doubt
 from botz.errors import InputError, Problem
 from botz.scenario.names import closest
 
@@ -66,21 +64,11 @@ def wheels(
 
 def angle_of(text: str) -> float:
     """A heading; one of more than a turn without a unit is taken as radians, with a warning."""
-    from botz.scenario.units import doubt, to_si
+    from botz.scenario.units import to_si
 
     angle = to_si(text, "rad")
-    if abs(angle) > 2.0 * math.pi and is_bare(text):
-        print(f"warning: --heading: {doubt(angle)}", file=sys.stderr)
+    warn_of_doubt(text, angle, "rad", "--heading")
     return angle
-
-
-def is_bare(text: str) -> bool:
-    """Whether a quantity has no unit."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def chosen_inputs(model: WheeledRobotModel, texts: list[str]) -> np.ndarray:
@@ -96,4 +84,5 @@ def chosen_inputs(model: WheeledRobotModel, texts: list[str]) -> np.ndarray:
         if not separator or name not in units:
             raise InputError(Problem(f"unknown input {name!r}{closest(name, units)}; write NAME=VALUE", key="--input"))
         values[name] = to_si(value, units[name])
+        warn_of_doubt(value, values[name], units[name], f"--input {name}")
     return np.array(list(values.values()))

@@ -35,6 +35,8 @@ def read(path: str | Path) -> Recording:
         if not (path / RECORDING_NAME).is_file():
             raise InputError(Problem(f"the folder holds no {RECORDING_NAME}", file=path))
         path = path / RECORDING_NAME
+    elif path.suffix.lower() in (".yaml", ".yml") and path.is_file():
+        raise InputError(Problem(f"is no recording but a scenario or a robot; {run_first(str(path))}", file=path))
     elif not path.exists():
         raise InputError(Problem(f"no such file{never_run(path)}", file=path))
     return Recording(scan(path))
@@ -43,9 +45,15 @@ def read(path: str | Path) -> Recording:
 def never_run(path: Path) -> str:
     """What to do where a scenario was named instead of a recording."""
     name = str(path)
-    if name in library.names("scenario"):
-        return f"; {name!r} is a scenario: run it first (botz run {name} --out FOLDER), then name that folder"
+    beside = next((f"{name}{suffix}" for suffix in (".yaml", ".yml") if Path(f"{name}{suffix}").is_file()), None)
+    if beside is not None or name in library.names("scenario"):
+        scenario = beside or name
+        return f"; {scenario!r} is a scenario: {run_first(scenario)}"
     return ""
+
+
+def run_first(scenario: str) -> str:
+    return f"run it first (botz run {scenario} --out FOLDER), then name that folder"
 
 
 class Recording:

@@ -31,6 +31,9 @@ RECORDING = "recording.mcap"
 LINKS = "links.json"
 BAG_METADATA = "metadata.yaml"
 """Makes the folder a bag of rosbag2."""
+LAST_STATES = "diverged.csv"
+WRITTEN = (RECORDING, BAG_METADATA, LINKS, LAST_STATES)
+"""What a run may write into its folder: none of these may be there before."""
 TOLD_OF_LINKS = ("received", "ignored", "clients")
 """Counters of the links that are in a run's summary; all of them are in its links.json."""
 SYNC_SECONDS = 1.0
@@ -80,8 +83,9 @@ def new_folder(out: str | Path | None, name: str) -> Path:
         folder = Path(out)
         if folder.exists() and not folder.is_dir():
             raise InputError(Problem(f"{str(folder)!r} is a file; --out needs a folder"))
-        if (folder / RECORDING).exists():
-            raise InputError(Problem(f"{folder / RECORDING} exists already; choose another folder or remove it"))
+        for name in WRITTEN:
+            if os.path.lexists(folder / name):  # the user's own, perhaps, or a link that leads elsewhere
+                raise InputError(Problem(f"{folder / name} exists already; choose another folder or remove it"))
     else:
         folder = Path("runs") / f"{name or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
     stem, number = folder.name, 2
@@ -232,7 +236,7 @@ def conclude(
     if outcome.error is not None:
         outcome.summary["error"] = str(outcome.error)
         if isinstance(outcome.error, DivergedError):
-            outcome.summary["last_states"] = "diverged.csv"
+            outcome.summary["last_states"] = LAST_STATES
     try:
         if outcome.error is not None:
             details = getattr(outcome.error, "details", "")  # a controller's own traceback, with file and line
@@ -247,9 +251,9 @@ def conclude(
     if isinstance(outcome.error, DivergedError):
         # After the recording is closed: what cannot be written here must not cost that.
         try:
-            write_last_states(outcome.folder / "diverged.csv", outcome.error, channels, step_ns)
+            write_last_states(outcome.folder / LAST_STATES, outcome.error, channels, step_ns)
         except OSError as error:
-            logger.warning("botz: cannot write %s: %s", outcome.folder / "diverged.csv", error.strerror)
+            logger.warning("botz: cannot write %s: %s", outcome.folder / LAST_STATES, error.strerror)
 
 
 def write_counters(folder: Path, counters: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

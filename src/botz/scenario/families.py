@@ -28,12 +28,22 @@ def imported(reference: str) -> Any:
     return getattr(import_module(module), name) if name else import_module(module)
 
 
-@dataclass(frozen=True)
-class Family:
-    """All that the program knows of one robot family."""
+@dataclass(frozen=True, kw_only=True)
+class Capability:
+    """What can be verified and measured."""
 
     name: str
-    """One name for family, engine, verification and benchmark."""
+    """In `botz verify` and `botz bench`; that of a family also names its engine."""
+    checks: str | None = None
+    """`botz verify`: called with the number of random samples."""
+    benchmark: str | None = None
+    """`botz bench`: called without arguments."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family(Capability):
+    """All that the program knows of one robot family."""
+
     title: str
     """What its robots are, in lists."""
     place: int
@@ -46,10 +56,6 @@ class Family:
     """Its Engine; `build(scenario, user_elements)` makes one."""
     scene_module: str
     """How it looks: `build(scenario, seen) -> Scene`, `described(scenario) -> list[RobotDescription]`."""
-    checks: str | None = None
-    """`botz verify`: called with the number of random samples."""
-    benchmark: str | None = None
-    """`botz bench`: called without arguments."""
     docs: str = ""
     """Its page of the documentation."""
     library: str | None = None
@@ -101,3 +107,10 @@ class Families(Mapping[str, Family]):
 
 
 FAMILIES = Families()
+SHARED = (Capability(name="lab", benchmark="botz.bench.lab:run"),)
+"""Capabilities that all families share."""
+
+
+def capabilities() -> dict[str, Capability]:
+    """All that can be verified or measured, by name."""
+    return {**FAMILIES, **{capability.name: capability for capability in SHARED}}

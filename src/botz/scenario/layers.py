@@ -48,7 +48,7 @@ def referenced(reference: Node, kind: library.Kind, chain: tuple[Path, ...], key
     elif (found := library.path_of(kind, name)) is not None:
         path = found
     else:
-        hint = closest(name, library.names(kind))
+        hint = other_kind(name, kind) or closest(name, library.names(kind))
         raise InputError(reference.place.problem(f"no {kind} {name!r} in the library{hint}", key))
     if path in chain:
         loop = " -> ".join(path_text(file) for file in (*chain[chain.index(path) :], path))
@@ -135,7 +135,20 @@ def _assignment(key: str, value: Any) -> tuple[list[str], Node]:
 def _key_path(key: str) -> list[str]:
     path = key.split(".")
     if not all(path) or len(path) > MAX_DEPTH:
-        raise InputError(SET.problem(f"{key!r} is not a key path, such as robots.vivi.pose.0"))
+        raise InputError(SET.problem(f"{key!r} is not a key path, such as robots.rover.pose.0"))
     if path[0] == "extends":
         raise InputError(SET.problem("cannot be set here; write a file that extends another", ("extends",)))
     return path
+
+
+def other_kind(name: str, kind: library.Kind) -> str:
+    """What to do with a robot's name where a scenario is needed, or the other way round; empty for neither."""
+    if kind == "scenario" and name in library.names("robot"):
+        engine = next(entry.engine for entry in library.list_robots() if entry.name == name)
+        return (
+            f"; {name!r} is a robot of engine {engine!r}: write a scenario whose robot has `extends: {name}`, "
+            f"or choose one that is there: botz list {engine}"
+        )
+    if kind == "robot" and name in library.names("scenario"):
+        return f"; {name!r} is a scenario, see its robots with: botz show {name}"
+    return ""

@@ -16,13 +16,15 @@ from botz.errors import InputError, Problem
 from botz.scenario import library
 from botz.scenario.checks import cross_checks, fit_default_rates
 from botz.scenario.families import FAMILIES, Family
-from botz.scenario.layers import absolute, document, overridden, with_robots
+from botz.scenario.layers import absolute, document, other_kind, overridden, with_robots
 from botz.scenario.names import closest
 from botz.scenario.problems import problems_of, unknown
 from botz.scenario.reading import read
 from botz.scenario.schema import FILE_KEYS, ScenarioBase, Strict
 from botz.scenario.tree import KeyPath, Node, Place, from_plain, key_path, key_text, path_text
 from botz.scenario.units import doubting_angles, show
+
+MODEL_SUFFIXES = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".mjcf")
 
 
 class RobotFileError(InputError):
@@ -81,8 +83,8 @@ class LoadedRobot:
 def load(source: str | Path, *, overrides: Sequence[str] | Mapping[str, Any] = ()) -> LoadedScenario:
     """Load a library scenario by its name, or a scenario file.
 
-    `overrides` are laid on top: strings `"robots.vivi.pose.0=1"` as on the command line, or a mapping
-    `{"robots.vivi.pose.0": 1}`. Raises InputError with all mistakes found.
+    `overrides` are laid on top: strings `"robots.rover.pose.0=1"` as on the command line, or a mapping
+    `{"robots.rover.pose.0": 1}`. Raises InputError with all mistakes found.
     """
     path = absolute(locate(source, "scenario"))
     try:
@@ -135,28 +137,33 @@ def locate(source: str | Path, kind: library.Kind) -> Path:
         if found is not None:
             return found
         try:
-            if text and Path(text).exists():
-                return Path(text)
+            there = bool(text) and Path(text).exists()
         except (OSError, ValueError):
-            pass
-        hint = other_kind(text, kind) or closest(text, library.names(kind))
-        raise InputError(f"no {kind} {text!r} in the library and no such file{hint}")
-    if Path(text).suffix == ".py":
-        message = "is a Python program; a scenario file names a controller of yours as `type: FILE.py:Class`"
-        raise InputError(Problem(f"{message}; `botz new FOLDER` writes an example", file=Path(text)))
+            there = False
+        if not there:
+            hint = other_kind(text, kind) or closest(text, library.names(kind))
+            raise InputError(f"no {kind} {text!r} in the library and no such file{hint}")
+    if message := _other_file(Path(source), kind):
+        raise InputError(Problem(message, file=Path(text)))
     return Path(source)
 
 
-def other_kind(name: str, kind: library.Kind) -> str:
-    """What to do with a robot's name where a scenario is needed, or the other way round; empty for neither."""
-    if kind == "scenario" and name in library.names("robot"):
-        engine = next(entry.engine for entry in library.list_robots() if entry.name == name)
-        return (
-            f"; {name!r} is a robot of engine {engine!r}: write a scenario whose robot has `extends: {name}`, "
-            f"or choose one that is there: botz list {engine}"
-        )
-    if kind == "robot" and name in library.names("scenario"):
-        return f"; {name!r} is a scenario, see its robots with: botz show {name}"
+def _other_file(path: Path, kind: library.Kind) -> str:
+    """What to do with a file that is by its name no YAML at all; empty for others."""
+    suffix = path.suffix.lower()
+    if suffix == ".py":
+        message = "is a Python program; a scenario file names a controller of yours as `type: FILE.py:Class`"
+        return f"{message}; `botz new FOLDER` writes an example"
+    if suffix in MODEL_SUFFIXES:
+        names_it = {"scenario": "a scenario of engine multibody names it: `robots: {name: {model: FILE}}`"}
+        names = names_it.get(kind, "a robot file of engine multibody names it: `model: FILE`")
+        return f"is a model file; {names}; `botz model check FILE` checks it by itself"
+    try:
+        recorded = suffix == ".mcap" or (path / "recording.mcap").is_file()
+    except (OSError, ValueError):
+        recorded = False
+    if recorded:
+        return f"is a recording; `botz replay {path}` runs it again, `botz plot {path}` draws it"
     return ""
 
 
@@ -164,12 +171,22 @@ def _refuse_robot(tree: Node, path: Path) -> None:
     """A robot file where a scenario is needed: one message instead of one per key."""
     engine = tree.get("engine")
     family = FAMILIES.get(engine.value) if engine is not None and isinstance(engine.value, str) else None
-    if family is None or tree.get("robots") is not None:
+    if tree.get("robots") is not None:
         return
-    only_robot = family.robot.model_fields.keys() - family.scenario.model_fields.keys()
-    if any(tree.get(key) is not None for key in only_robot):
+    only_robot: set[str] = set()
+    if family is not None:
+        only_robot = family.robot.model_fields.keys() - family.scenario.model_fields.keys()
+    if any(tree.get(key) is not None for key in only_robot) or _extends_robot(tree):
         message = "is a robot file; a scenario names it: `robots: {name: {extends: FILE}}`"
         raise RobotFileError(Problem(f"{message}; `botz check FILE` checks it by itself", file=path))
+
+
+def _extends_robot(tree: Node) -> bool:
+    """Builds on a robot of the library, and holds nothing that only a scenario has."""
+    below = tree.get("extends")
+    name = below.value if below is not None and isinstance(below.value, str) else ""
+    only_scenario = any(tree.get(key) is not None for key in ("time", "controllers", "record"))
+    return name in library.names("robot") and name not in library.names("scenario") and not only_scenario
 
 
 def _is_missing(node: Node | None) -> bool:

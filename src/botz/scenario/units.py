@@ -267,11 +267,11 @@ def in_both_units(value: float, unit: str) -> str:
     return f"{value:.6g} rad ({math.degrees(value):.6g} deg)" if unit == "rad" else f"{value:.6g} {unit}"
 
 
-def as_written(value: float, written: Any) -> str:
-    """An SI value in the unit of what its user wrote beside it, for messages."""
+def as_written(value: float, written: Any, unit: str = "") -> str:
+    """An SI value in the unit of what its user wrote beside it, or else in its own, for messages."""
     match = _STRING.fullmatch(written) if isinstance(written, str) else None
     if match is None or match[2] not in COMMON_UNITS:
-        return f"{value:.6g}"
+        return f"{value:.6g} {unit}".rstrip()
     return f"{value / COMMON_UNITS[match[2]][0]:.6g} {match[2]}"
 
 

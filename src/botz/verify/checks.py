@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from botz.errors import InputError, Problem
-from botz.scenario.capabilities import CAPABILITIES
-from botz.scenario.families import FAMILIES, imported
+from botz.scenario.families import capabilities, imported
 from botz.scenario.names import closest
 
 EPS = 2.0**-52
@@ -86,14 +85,14 @@ def make(function: Callable[[int], Result], samples: int) -> list[Check]:
 
 def verified() -> list[str]:
     """What can be verified, by name: families, then capabilities."""
-    return [name for name, entry in {**FAMILIES, **CAPABILITIES}.items() if entry.checks]
+    return [name for name, capability in capabilities().items() if capability.checks]
 
 
 def run(name: str, full: bool = False) -> list[Check]:
     """All checks of a family or capability; `full` takes 100,000 random samples instead of a few hundred."""
     if name not in verified():
         raise InputError(Problem(f"unknown family {name!r}{closest(name, verified())}"))
-    suite: Callable[[int], list[Check]] = imported({**FAMILIES, **CAPABILITIES}[name].checks)
+    suite: Callable[[int], list[Check]] = imported(capabilities()[name].checks or "")
     return suite(FULL if full else FAST)
 
 

@@ -97,7 +97,7 @@ def test_several_files(botz: Botz, box: Path, leaky: Path):
         (["box.stl", "--mass", "0"], "--mass: 0 kg; needs a positive mass"),
         (["box.stl", "--mass", "3 m"], "a mass"),
         (["box.stl", "--xml"], "--xml: needs --mass"),
-        (["box.stl", "--simplify", "2"], "--simplify: a share of 2"),
+        (["box.stl", "--simplify", "2"], "--simplify: a fraction of 2"),
         (["box.stl", "--out", "box.png"], "--out: 'box.png' ends like no mesh"),
         (["box.stl", "box.stl", "--out", "one.stl"], "--out: one name for 2 files"),
         (["box.stl", "--out", "box.stl/one.stl"], "cannot be written"),
@@ -220,7 +220,7 @@ def test_loose_faces_are_not_a_thousand_files(botz: Botz, tmp_path: Path):
 
 
 def test_the_sources_fit(botz: Botz, tmp_path: Path):
-    answer = botz("thrust-fit", "lophorina", "--plot", "fit.png")
+    answer = botz("thrust-fit", "lophorina", "--out", "fit.png")
     assert answer.code == 0, answer.err
     for words in (
         "maker [N]",
@@ -251,7 +251,7 @@ def test_the_fit_as_json(botz: Botz, tmp_path: Path):
         (["none.csv"], "none.csv: there is no such file"),
         (["bad.csv"], "bad.csv:3: column 'f [N]' is 'x'"),
         (["lophorina", "--force-column", "none"], "--force-column: no column 'none'"),
-        (["lophorina", "--plot", "fit.gif"], "choose from: .png"),
+        (["lophorina", "--out", "fit.gif"], "choose from: .png"),
     ],
 )
 def test_wrong_tables(botz: Botz, tmp_path: Path, arguments: list[str], words: str):

@@ -207,7 +207,7 @@ def test_added_inertia_is_about_y_of_the_link(axis):
 def test_a_robot_of_another_family_is_refused():
     problem = complaint_of("differential")
     assert problem.key == f"{KEY}.vehicle"
-    assert "no robot of engine 'vehicle'" in problem.message
+    assert "is not a robot of engine 'vehicle'" in problem.message
 
 
 def test_an_unknown_vehicle_is_refused_with_the_nearest():

@@ -329,7 +329,7 @@ TABLE = [
         '--set: time.step: no value; write KEY=VALUE (null takes a key away)',
         overrides=["time.step="]),
     bad("set empty part", DUO,
-        "--set: 'time..step' is not a key path, such as robots.vivi.pose.0",
+        "--set: 'time..step' is not a key path, such as robots.rover.pose.0",
         overrides=["time..step=5"]),
     bad("set unknown", DUO,
         "--set: time.stp: unknown key; did you mean 'step'? (duration, method, realtime, step)",

@@ -8,8 +8,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+import trimesh
 from pydantic import TypeAdapter
 
+from botz.models.files import load_model, save_model
 from botz.models.mj_world import compile_model
 from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel, transform
 from botz.models.urdf.reader import read_urdf
@@ -170,3 +172,31 @@ def test_what_urdf_has_no_word_for_is_told(tmp_path: Path):
     assert "URDF has no ellipsoid" in shape.message
     assert "'own' is a function of yours" in element.message
     assert read_urdf(tmp_path / "new.urdf").links["hand"].shapes == ()
+
+
+@pytest.mark.parametrize("ending", ["urdf", "xml", "sdf"])
+def test_meshes_that_lie_beside_the_new_file_are_never_overwritten(tmp_path: Path, ending: str):
+    """`meshes/visual/part.stl` is called `part.stl` beside the new file, as is another part of the same robot."""
+    (tmp_path / "meshes" / "visual").mkdir(parents=True)
+    for file, size in (("visual/part.stl", 1.0), ("part.stl", 2.0), ("part-2.stl", 3.0)):
+        trimesh.creation.box((size, size, size)).export(tmp_path / "meshes" / file)
+    before = {path: path.read_bytes() for path in (tmp_path / "meshes").rglob("*.stl")}
+    shapes = [
+        f'<{kind}><geometry><mesh filename="meshes/{file}"/></geometry></{kind}>'
+        for kind, file in (("visual", "visual/part.stl"), ("collision", "part.stl"))
+    ]
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    (tmp_path / "robot.urdf").write_text(
+        f'<robot name="r"><link name="base">{inertial}{"".join(shapes)}</link></robot>'
+    )
+    for _ in range(2):  # the second time all is there already
+        save_model(load_model(tmp_path / "robot.urdf"), tmp_path / f"new.{ending}")
+        assert {path: path.read_bytes() for path in before} == before
+        assert sorted(path.name for path in (tmp_path / "meshes").glob("*.stl")) == [
+            "part-2.stl",
+            "part-3.stl",
+            "part.stl",
+        ]
+    again = load_model(tmp_path / f"new.{ending}")
+    found = {shape.collision: shape.file.name for shape in again.links["base"].shapes if shape.file}
+    assert found == {False: "part-3.stl", True: "part.stl"}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote
 from urllib.request import url2pathname
 
@@ -15,6 +14,9 @@ from botz.errors import InputError, Problem
 from botz.models.meshes.mesh import READABLE, load_mesh
 from botz.models.robot_model import RobotModel
 from botz.models.xml_tree import XmlNode, XmlReading
+
+if TYPE_CHECKING:
+    import trimesh
 
 MESHES = "meshes"
 """Folder beside a written model that holds its meshes."""
@@ -137,7 +139,8 @@ def _names(manifest: Path, package: str) -> bool:
 def copied_meshes(model: RobotModel, beside: Path) -> dict[Path, str]:
     """Copy the model's meshes into a folder beside a file that is to be written; gives each one's path from there.
 
-    Files of the same name from different folders are told apart by a number; a mesh that already lies there stays.
+    Files of the same name from different folders are told apart by a number, and so is one from another file that
+    already lies there: nothing is overwritten.
     """
     folder = beside.parent / MESHES
     found: dict[Path, str] = {}
@@ -149,20 +152,43 @@ def copied_meshes(model: RobotModel, beside: Path) -> dict[Path, str]:
             source = shape.file.resolve()
             own = source.suffix.lower() == ".msh"  # which only MuJoCo and Botz know
             ending = ".stl" if own else source.suffix
-            name, number = f"{source.stem}{ending}", 1
-            while taken.get(name.lower(), source) != source:
-                number += 1
-                name = f"{source.stem}-{number}{ending}"
-            taken[name.lower()] = source
-            target = folder / name
             try:
-                folder.mkdir(parents=True, exist_ok=True)
-                if own:
-                    load_mesh(source).export(target, file_type="stl")
-                elif target.resolve() != source:
-                    shutil.copyfile(source, target)
+                content = binary_stl(load_mesh(source)) if own else source.read_bytes()
+                target = kept_beside(folder / f"{source.stem}{ending}", content, source, taken)
             except OSError as error:
-                message = f"cannot be copied to {target}: {error.strerror or error}"
+                message = f"cannot be copied to {folder / source.name}: {error.strerror or error}"
                 raise InputError(Problem(message, file=shape.file)) from None
-            found[shape.file] = f"{MESHES}/{name}"
+            found[shape.file] = f"{MESHES}/{target.name}"
     return found
+
+
+def binary_stl(mesh: trimesh.Trimesh) -> bytes:
+    content = mesh.export(file_type="stl")
+    assert isinstance(content, bytes)
+    return content
+
+
+def kept_beside(wanted: Path, content: bytes, source: Path, taken: dict[str, Path]) -> Path:
+    """Write a mesh under this name, or with a number where the name is `taken` or another file has it, perhaps one that
+    the model is made of. The same content is not written again."""
+    wanted.parent.mkdir(parents=True, exist_ok=True)
+    target, number = wanted, 1
+    while taken.get(target.name.lower(), source) != source or not _is_free(target, content):
+        number += 1
+        target = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
+    taken[target.name.lower()] = source
+    return target
+
+
+def _is_free(target: Path, content: bytes) -> bool:
+    """Whether `target` holds this content now."""
+    try:
+        with target.open("xb") as file:
+            try:
+                file.write(content)
+            except OSError:
+                target.unlink()
+                raise
+    except FileExistsError:
+        return target.is_file() and target.read_bytes() == content
+    return True

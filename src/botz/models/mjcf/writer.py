@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from botz.errors import InputError, Problem
-from botz.models.meshes.files import MESHES, copied_meshes
+from botz.models.meshes.files import MESHES, binary_stl, copied_meshes, kept_beside
 from botz.models.mjcf.reader import ACTUATOR, ELEMENT, ENDLESS, SENSOR, SPEED, WORLD, convertible
 from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel
 from botz.models.tree import body_chains, frames_in_body, lumped
@@ -86,15 +86,16 @@ def _readable(file: Path, place: str, path: Path) -> str:
         raise _UnreadableError(error.problems) from None
     ending = "stl" if len(mesh.faces) <= MOST_STL_FACES else "obj"
     name = f"{Path(place).stem}-{file.suffix[1:].lower()}.{ending}"
-    written = path.parent / MESHES / name
+    if ending == "stl":
+        content = binary_stl(mesh)
+    else:
+        content = export_obj(mesh, include_normals=False, include_color=False, include_texture=False).encode()
+    wanted = path.parent / MESHES / name
     try:
-        if ending == "stl":
-            mesh.export(written, file_type="stl")
-        else:
-            written.write_text(export_obj(mesh, include_normals=False, include_color=False, include_texture=False))
+        written = kept_beside(wanted, content, file, {})
     except OSError as error:
-        raise InputError(Problem(f"cannot be written: {error.strerror or error}", file=written)) from None
-    return f"{MESHES}/{name}"
+        raise InputError(Problem(f"cannot be written: {error.strerror or error}", file=wanted)) from None
+    return f"{MESHES}/{written.name}"
 
 
 def _is_large_stl(file: Path) -> bool:

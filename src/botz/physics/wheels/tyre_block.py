@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from botz.kernels import compiled
+from botz.kernels import compiled, inlined
 from botz.physics.polynomials import sin_of
 from botz.physics.wheels import tyre
 from botz.physics.wheels.wheel_block import COULOMB, GRAVITY, LANES, MAGIC
@@ -29,7 +29,8 @@ def tyre_forces(block, dt, step):
     `bent` are the deflections at which the forces act. u belongs to the load of the step's beginning, `load_before`:
     tread that comes in with a growing load is not stretched yet, so that bent = u N_before/N while the load grows
     (the tread that stays keeps its stretch, and so does all of it while the load falls). Without that, pressing a
-    stretched tread would make energy. `rate` is that of `bent` at a constant load, and u̇ is rate N/N_before: `grown`.
+    stretched tread would make energy. A load that only goes to and fro between two places of the contact takes nothing
+    (`remember_place`). `rate` is that of `bent` at a constant load, and u̇ is rate N/N_before: `grown`.
     """
     if block.any_magic:
         magic_tyres(block, dt)
@@ -44,7 +45,47 @@ def begin_from_here(block):
     """The deflections and loads just found are those from which a step goes on."""
     for i in range(LANES):
         block.u_x[i], block.u_y[i] = block.bent_x[i], block.bent_y[i]
+        remember_place(block, i)
         block.load_before[i], block.sliding[i], block.grown[i] = block.load_bent[i], block.loose[i], 1.0
+
+
+@inlined
+def place_of(number, column, row):
+    """Another number for another slice or another cell of the ground."""
+    return number + 1024.0 * (column + 8388608.0 * row)
+
+
+@inlined
+def remember_place(block, i):
+    """Where each rim stands and stood before, and the largest load at these places when one was left for the other.
+
+    A wheel in a groove, or with a rim on the edge of two cells, goes from flank to flank as often as steps are made,
+    and its load jumps each time. This is no growth: the tread that comes in is the one that has just left. Counted as
+    growth it takes the more stretch the shorter the step is, and a parked vehicle creeps.
+    """
+    a = place_of(block.slice_a[i], block.cell_xa[i], block.cell_ya[i])
+    b = place_of(block.slice_b[i], block.cell_xb[i], block.cell_yb[i])
+    moved_a, moved_b = a != block.place_a[i], b != block.place_b[i]
+    back_a, back_b = moved_a and a == block.left_a[i], moved_b and b == block.left_b[i]
+    if (moved_a and not back_a) or (moved_b and not back_b):
+        block.load_known[i] = block.load_before[i]
+    elif moved_a or moved_b:
+        block.load_known[i] = max(block.load_known[i], block.load_before[i])
+    if moved_a:
+        block.place_a[i], block.left_a[i] = a, block.place_a[i]
+    if moved_b:
+        block.place_b[i], block.left_b[i] = b, block.place_b[i]
+
+
+@inlined
+def load_that_is_in(block, i):  # -> load whose tread is not new
+    """That of the step's beginning, or the largest of two places between which the contact goes to and fro."""
+    a = place_of(block.slice_a[i], block.cell_xa[i], block.cell_ya[i])
+    b = place_of(block.slice_b[i], block.cell_xb[i], block.cell_yb[i])
+    stays_a, stays_b = a == block.place_a[i], b == block.place_b[i]
+    to_and_fro = (stays_a or a == block.left_a[i]) and (stays_b or b == block.left_b[i])
+    before = block.load_before[i]
+    return max(before, block.load_known[i]) if to_and_fro and not (stays_a and stays_b) and before > 0.0 else before
 
 
 @compiled
@@ -107,6 +148,7 @@ def magic_tyres(block, dt):
         ratio = block.ratio_x[i] * block.b_t[i] + block.ratio_y[i] * block.b_l[i]
         guess = tyre.load_of_balance(block.spring[i], block.b_n[i], ratio)
         block.load[i] = guess if block.kind[i] == MAGIC else block.load[i]
+        block.load_in[i] = load_that_is_in(block, i)
     refresh_coefficients(block, dt)
     tolerance = max(min(1e-5, dt), 1e-13)
     for _ in range(20):
@@ -185,7 +227,7 @@ def bend_treads(block, dt):
         v_roll = max(abs(rolling), abs(v_x))
         v_slip = v_x - rolling
         # What is left of each deflection now that the load has grown; a wheel that has just landed had none.
-        before, load = block.load_before[i], block.load[i]
+        before, load = block.load_in[i], block.load[i]
         stays = min(max(before / max(load, 1e-300), 1e-12), 1.0) if before > 0.0 else 1.0
         on_ground = 1.0 if touching else 0.0
         block.grown[i] = 1.0 / stays if magic else block.grown[i]

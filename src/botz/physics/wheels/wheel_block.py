@@ -43,19 +43,19 @@ _PARAMETERS = words("""
     v_park
 """)
 _STATE = words("""
-    u_x u_y load_before sliding wall_x wall_y wall_z slice_a slice_b h_a h_b step_a step_b margin_a margin_b seen_a
-    seen_b sine_a sine_b cosine_a cosine_b cell_xa cell_xb cell_ya cell_yb corner_a corner_b rise_xa rise_xb rise_ya
-    rise_yb twist_a twist_b
+    u_x u_y load_before load_known place_a place_b left_a left_b sliding wall_x wall_y wall_z slice_a slice_b h_a h_b
+    step_a step_b margin_a margin_b seen_a seen_b sine_a sine_b cosine_a cosine_b cell_xa cell_xb cell_ya cell_yb
+    corner_a corner_b rise_xa rise_xb rise_ya rise_yb twist_a twist_b
 """)
-"""Deflections of the tread and the load that they belong to, deflections of the wall contact, and the memory of the
-contact search for both rims."""
+"""Deflections of the tread, the load that they belong to and the places between which the contact goes to and fro,
+deflections of the wall contact, and the memory of the contact search for both rims."""
 _WORK = words("""
     omega arm_x arm_y arm_z h dh b_n b_t b_l n_x n_y n_z t_x t_y t_z l_x l_y l_z p_x p_y p_z w_x w_y w_z v_x v_y
     spin_n spring load force_x force_y moment_z kappa alpha rate_x rate_y sine cosine wall_depth wall_slice
     wall_side wall_nx wall_ny wall_nz wall_force_x wall_force_y wall_force_z weight_x weight_y change bend_x
     bend_y bend_m ratio_x ratio_y load_seen x_base y_base x_sum y_sum slope_xa slope_ya slope_xb
     slope_yb fresh_a fresh_b mu_x mu_y b_x b_y b_m arm_m top_slip top_sine damp_x damp_y resist_x resist_y
-    bent_x bent_y load_bent grown loose wall_rate_x wall_rate_y wall_rate_z wall_base_x wall_base_y wall_base_z
+    bent_x bent_y load_bent load_in grown loose wall_rate_x wall_rate_y wall_rate_z wall_base_x wall_base_y wall_base_z
     wall_sum_x wall_sum_y wall_sum_z
 """)
 

@@ -24,6 +24,7 @@ from botz.scenario.units import (
     Radians,
     Seconds,
     as_written,
+    doubt,
     show,
 )
 
@@ -307,8 +308,11 @@ class PlacedArm(Arm):
                     continue  # reported by the joint's own check
                 low, high = map(si, ends)
                 if low < high and not low <= si(value) <= high:
-                    shown = f"{as_written(low, value)} to {as_written(high, value)}"
-                    found.append((("start", k), f"{show(value)} is outside the range of {name}, {shown}"))
+                    shown = f"{as_written(low, value, unit)} to {as_written(high, value, unit)}"
+                    said = f"{show(value)} is outside the range of {name}, {shown}"
+                    # 90 at a joint that turns by less than that many radians was meant as degrees.
+                    doubted = unit == "rad" and not isinstance(value, str) and abs(si(value)) > 2.0 * pi
+                    found.append((("start", k), f"{said}; {doubt(si(value))}" if doubted else said))
         if found:
             raise Misfits(found)
         return data

@@ -14,7 +14,7 @@ from botz.scenario.load import load
 from botz.scenario.vehicle.schema import VehicleScenario
 from botz.verify.checks import FAST, Check, close
 from botz.verify.rig import EngineRig
-from botz.verify.vehicle.rig import Data, rig, vivi
+from botz.verify.vehicle.rig import GRAVITY, Data, rig, vivi
 
 STEP, FINER = 1e-4, 5
 """Of the coarse run [s], and how many times shorter the steps of the other one are."""
@@ -69,6 +69,94 @@ def methods_agree(samples: int) -> Iterator[Check]:
             yield close(f"{case}: semi-implicit and rk4 at {STEP / FINER:g} s, pose", 0.0, apart, gap / 2, why)
 
 
+def order_of(gaps: list[float]) -> float:
+    """By the longest and the shortest step."""
+    return float(np.log(gaps[0] / gaps[-1]) / np.log(FINER ** (len(gaps) - 1)))
+
+
+FALLS = "Where edges and corners fall in the steps may change the last difference by a factor of 2: ln 2/ln 25."
+SHORT = float(np.log(2.0) / np.log(25.0))
+"""By how much an order over two divisions of the step by FINER may be short of 1."""
+
+
+def difference_shrinks(samples: int) -> Iterator[Check]:
+    """D(h) = |x_A − x_B| = c h of two methods of one model, of which one is of first order: over h, h/5, h/25."""
+    del samples
+    for name in vehicle_scenarios():
+        seconds = SECONDS.get(name, 0.3)
+        pairs = [
+            [ends(name, method, STEP / FINER**k, seconds) for method in ("semi-implicit", "rk4")] for k in range(3)
+        ]
+        for robot in pairs[0][0]:
+            gaps = [float(np.max(np.abs(one[robot] - other[robot]))) for one, other in pairs]
+            case = f"{name}, {robot}: order of the methods' difference short of 1"
+            why = f"D = {', '.join(f'{gap:.1e}' for gap in gaps)}. {FALLS}"
+            yield close(case, 0.0, max(1.0 - order_of(gaps), 0.0), SHORT, why)
+
+
+WALL: Data = {"type": "step", "at": 1.0, "height": 1.0, "resolution": 0.01, "x": [-2.0, 2.0], "y": [-2.0, 2.0]}
+ROUGH: Data = {"type": "rough", "iso_class": "D", "x": [-3, 3], "y": [-3, 3], "resolution": 0.05, "seed": 8608}
+BOX: Data = {"mass": 25.0, "front": 0.3, "rear": 0.25, "left": 0.15, "right": 0.15, "top": 0.1, "bottom": 0.06}
+HITS: dict[str, tuple[Data, Data, float | None, float]] = {
+    "wheels into a wall": ({}, {"terrain": WALL, "position": [0.6, 0.0], "velocity": [1.0, 0.2, 0.0]}, 9.0, 0.4),
+    "chassis into a wall": (
+        {"chassis": BOX}, {"terrain": WALL, "position": [0.5, 0.0], "velocity": [2.0, 0.0, 0.0]}, None, 0.3,
+    ),
+    "onto its roof": (
+        {}, {"position": [0.0, 0.0, 0.2], "attitude": [3.0, 0.1, 0.0], "velocity": [1.0, -1.0, 0.0]}, None, 0.4,
+    ),
+    "from 0.5 m onto rough ground": (
+        {}, {"terrain": ROUGH, "position": [0.5, -0.3, 0.65], "attitude": [0.05, 0.1, 0.4]}, 8.0, 0.6,
+    ),
+}  # fmt: skip
+"""Changes of the vehicle, its start, its voltages, and duration: what no shipped scenario meets within its check."""
+
+
+def difference_shrinks_at_walls_and_corners(samples: int) -> Iterator[Check]:
+    """D(h) = c h as well where wheels press into walls, corners hit the ground and slide, and a vehicle is dropped."""
+    del samples
+    for case, (changes, start, volts, seconds) in HITS.items():
+        gaps, held = [], 0.0
+        for k in range(3):
+            poses = []
+            for method in ("semi-implicit", "rk4"):
+                made = rig(vivi(**changes), step=STEP / FINER**k, method=method, **start)
+                if volts is not None:
+                    made.command(voltages=volts)
+                rows = made.record(seconds, 10 * FINER**k)
+                poses.append(made.value("pose", rows)[-1])
+                held = max(held, *(float(np.max(made.value(f"energy/{part}", rows))) for part in ("walls", "corners")))
+            gaps.append(float(np.max(np.abs(poses[0] - poses[1]))))
+        why = f"D = {', '.join(f'{gap:.1e}' for gap in gaps)}; walls and corners held up to {held:.2g} J. {FALLS}"
+        short = max(1.0 - order_of(gaps), 0.0) if held > 0.0 else np.nan
+        yield close(f"VIVI {case}: order of the methods' difference short of 1", 0.0, short, SHORT, why)
+
+
+GROOVES: Data = {
+    "type": "formula", "expression": "0.3*abs(abs(x)-0.22) + 0.14*y", "x": [-2.0, 2.0], "y": [-2.0, 2.0],
+    "resolution": 0.02,
+}  # fmt: skip
+
+
+def parked_in_grooves(samples: int) -> Iterator[Check]:
+    """VIVI stands still across a slope of 8° with each wheel in a groove, whose flanks it touches in turn: a load that
+    goes to and fro takes no stretch from the tread."""
+    del samples
+    for method in ("semi-implicit", "rk4"):
+        for h in (2e-4, 1e-4):
+            made = rig(vivi(), terrain=GROOVES, step=h, method=method).command(voltages=0.0).run(1.0)
+            start = made.value("pose")[1]
+            made.run(1.0)
+            creeps = abs(made.value("pose")[1] - start)
+            load, stiffness = 100.0, 6000.0
+            why = (
+                "A flank's depth swings by g h² at most in two steps, the load by k g h²: of the tread's stretch, all"
+                " of the way it gave, k g h/(2 N) is lost per second. It was 5e-3 m/s, and more with shorter steps."
+            )
+            bound = abs(start) * stiffness * GRAVITY * h / (2.0 * load)
+            yield close(f"parked in grooves, {method} at {h:g} s: creeps by [m/s]", 0.0, creeps, bound, why)
+
+
 def driven(volts: float, step: float, seconds: float, start: Data) -> np.ndarray:
     made = rig(vivi(), step=step, method="rk4", contact={"tolerance": 1e-12}, **start)
     made.command(voltages=volts).run(seconds)
@@ -94,4 +182,10 @@ def order_with_battery(samples: int) -> Iterator[Check]:
     yield close(name, 0.0, max(2.0 - order, 0.0), 0.25, why)
 
 
-FUNCTIONS = (methods_agree, order_with_battery)
+FUNCTIONS = (
+    methods_agree,
+    difference_shrinks,
+    difference_shrinks_at_walls_and_corners,
+    parked_in_grooves,
+    order_with_battery,
+)

@@ -37,6 +37,7 @@ from botz.view.lab.sentences import LabError, Sentence, told
 logger = logging.getLogger("botz.lab")
 HELLO_SECONDS = 10.0
 """How long a new connection may take to say who it is [s]."""
+TOO_MANY_DROPPED = "too many pages of yours were dropped; wait"
 LARGEST_BODY = 1 << 16
 MOST_DATA_CHANNELS = 2000
 GLB = "model/gltf-binary"
@@ -348,18 +349,20 @@ async def websocket(socket: WebSocket) -> None:
         lab.guard.refusals.note("too many pages", address)
         await socket.send_denial_response(PlainTextResponse(f"{MOST_CLIENTS} pages are open already\n", 503))
         return
-    if lab.guard.places.drops.of(address_of(address)).is_spent:
+    client = Client(socket, address, lambda why: lab.guard.refusals.note("page dropped", f"{why}, from {address}"))
+    drops = lab.guard.places.drops(client.transport, address_of(address))
+    if drops.is_spent:
         lab.guard.refusals.note("too many pages dropped", address)
-        await socket.send_denial_response(PlainTextResponse("too many pages of yours were dropped; wait\n", 429))
+        await socket.send_denial_response(PlainTextResponse(f"{TOO_MANY_DROPPED}\n", 429))
         return
     await socket.accept()
-    client = Client(socket, address, lambda why: lab.guard.refusals.note("page dropped", f"{why}, from {address}"))
     try:
         if not await introduced(lab, client):
             return
+        drops = lab.guard.places.drops(client.transport, address_of(address))  # it may have been a stranger before
         await converse(lab, client)
     except Dropped as reason:
-        lab.guard.places.drops.of(address_of(address)).spend()
+        drops.spend()
         lab.guard.refusals.note("page dropped", f"{reason}, from {address}")
         await client.close(1008, str(reason))
     except (WebSocketDisconnect, RuntimeError):
@@ -386,6 +389,10 @@ async def introduced(lab: Lab, client: Client) -> bool:
             return False
     if not lab.guard.places.admit(client.transport) or not lab.has_room():
         raise Dropped(f"{MOST_CLIENTS} pages are open already")
+    if lab.guard.places.drops(client.transport, address_of(client.address)).is_spent:
+        lab.guard.refusals.note("too many pages dropped", client.address)
+        await client.close(1013, TOO_MANY_DROPPED)
+        return False
     if not lab.guard.places.entries.of(address_of(client.address)).spend():
         await client.close(1013, "too many pages come and go; wait")
         return False

@@ -23,7 +23,8 @@ PIECES_BURST_SECONDS = 4.0
 ENTRIES_PER_SECOND, ENTRIES_BURST_SECONDS = 10.0, 12.0
 """Pages per second and address that are welcomed."""
 DROPS_PER_SECOND, DROPS_BURST_SECONDS = 0.5, 20.0
-"""Pages per second and address that may be dropped for what they do, before the address has to wait."""
+"""Pages per second and address that may be dropped for what they do, before the address has to wait. Those with the
+token and strangers are counted apart: on loopback all have one address."""
 MOST_ADDRESSES = 1024
 """Addresses whose allowances are kept; the longest unseen goes."""
 HEAD_BYTES = 1 << 14
@@ -60,7 +61,7 @@ class Places:
         self._pieces = Allowance(PIECES_PER_SECOND, PIECES_BURST_SECONDS)
         self._pieces_of = Limited(PIECES_PER_SECOND_AND_ADDRESS, PIECES_BURST_SECONDS)
         self.entries = Limited(ENTRIES_PER_SECOND, ENTRIES_BURST_SECONDS)
-        self.drops = Limited(DROPS_PER_SECOND, DROPS_BURST_SECONDS)
+        self._drops = Limited(DROPS_PER_SECOND, DROPS_BURST_SECONDS)
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -96,6 +97,10 @@ class Places:
             self._strangers.pop(transport, None)
             self._holders.add(transport)
         return True
+
+    def drops(self, transport: Any, address: str) -> Allowance:
+        """How many more pages of this connection's address, and with or without the token as it, may be dropped."""
+        return self._drops.of(f"{address} with the token" if self.is_holder(transport) else address)
 
     def shows_token(self, head: bytes) -> bool:
         """Whether a request's first bytes hold the token or the cookie; what they ask for is looked at later."""

@@ -157,7 +157,7 @@ class LabWebSocket(WebSocketsSansIOProtocol):
         """Whoever comes back at once from the same address has to wait."""
         if self.transport.is_closing():
             return  # the rest of what it has sent
-        self.guard.places.drops.of(self.client[0] if self.client else "unknown").spend()
+        self.guard.places.drops(self.transport, self.client[0] if self.client else "unknown").spend()
         self.transport.abort()
 
     def keepalive_timeout(self) -> None:

@@ -7,10 +7,11 @@ the simulator says, as about a scenario, has no code: it is the same here and in
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from botz.errors import InputError
+from botz.scenario.tree import SET
 
 ENGLISH = {
     # what is not there
@@ -132,9 +133,17 @@ class LabError(InputError):
 
 
 def told(what: Exception | Sentence | str, key: str = "text") -> dict[str, Any]:
-    """Text, under `key`, and codes, for a message or an answer; what is not the lab's own has no codes."""
+    """Text, under `key`, and codes, for a message or an answer; what is not the lab's own has no codes.
+
+    Mistakes in what a form has set come under `fields` too, by their keys; who fills in a form writes no `--set`.
+    """
     sentences = (what,) if isinstance(what, Sentence) else getattr(what, "sentences", ())
     message: dict[str, Any] = {key: str(what)}
+    problems = what.problems if isinstance(what, InputError) else []
+    if any(problem.file == SET.file for problem in problems):
+        by_form = {problem for problem in problems if problem.file == SET.file}
+        message[key] = "\n".join(str(replace(one, file=None) if one in by_form else one) for one in problems)
+        message["fields"] = {problem.key: problem.message for problem in problems if problem in by_form}
     if sentences:
         message["said"] = [one.told() for one in sentences]
     return message
