@@ -6,7 +6,6 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,41 +13,14 @@ import pytest
 import botz
 from botz.kernel_cache import ROOMS_WITHOUT_KERNELS
 
-PACKAGE = Path(botz.__file__).parent
-LEVELS = {
-    "errors": 0, "interrupts": 0, "private_folder": 0, "kernel_files": 0, "kernel_cache": 1, "scenario": 1,
-    "kernels": 2, "transforms": 2, "channels": 2, "rotations": 3, "physics": 4, "terrain": 4, "models": 5, "robots": 5,
-    "scene": 6, "engines": 6, "control": 7, "sim": 8, "record": 9, "run": 10, "replay": 11, "__init__": 12,
-    "endpoints": 13, "view": 14, "verify": 15, "bench": 15, "cli": 16, "__main__": 17,
-}  # fmt: skip
-"""A room may import rooms of a lower level, and itself. `import botz` is the level of `__init__`."""
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+sys.path.insert(0, str(TOOLS))
+try:
+    from import_graph import LEVELS, PACKAGE, files_of, graph, imports_of
+finally:
+    sys.path.remove(str(TOOLS))
+
 HEAVY = ("numpy", "numba", "matplotlib", "pydantic", "scipy", "yaml", "pyarrow", "pint")
-
-
-def room_of(module: str) -> str:
-    """`physics` of `botz.physics.arm.dh`; `__init__` of `botz` itself and of the names it offers."""
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else "__init__"
-
-
-def imports_of(file: Path) -> Iterator[tuple[int, str]]:
-    """Line and room of every import of ours in a file, at its top or inside a function. Those for type checkers
-    alone count as well: they are part of what a reader must know."""
-    module = ".".join(["botz", *file.relative_to(PACKAGE).with_suffix("").parts])
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            for name in node.names:
-                if name.name.split(".")[0] == "botz":
-                    yield node.lineno, room_of(name.name)
-        elif isinstance(node, ast.ImportFrom):
-            source = node.module or ""
-            if node.level:
-                source = ".".join([*module.split(".")[: -node.level], *filter(None, [source])])
-            if source == "botz":
-                for name in node.names:
-                    yield node.lineno, name.name if name.name in LEVELS else "__init__"
-            elif source.startswith("botz."):
-                yield node.lineno, room_of(source)
 
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -65,10 +37,9 @@ def test_imports_go_downward(room: str):
         # It offers names of lower rooms and imports them when they are asked for.
         assert all(LEVELS[other] < LEVELS["__init__"] for _, other in imports_of(PACKAGE / "__init__.py"))
         return
-    files = [file for file in SOURCES if file.relative_to(PACKAGE).parts[0].removesuffix(".py") == room]
     upward = [
         f"{file.relative_to(PACKAGE)}:{line} imports {other}"
-        for file in files
+        for file in files_of(room)
         for line, other in imports_of(file)
         if other != room and LEVELS[other] >= LEVELS[room]
     ]
@@ -87,6 +58,10 @@ def test_the_rule_sees_what_it_should(monkeypatch: pytest.MonkeyPatch):
     )
     monkeypatch.setattr(Path, "read_text", lambda self, encoding=None: text)
     assert [room for _, room in imports_of(file)] == ["run", "view", "sim", "__init__"]
+
+
+def test_the_record_of_a_family_says_where_its_code_is():
+    assert "engines" not in graph()["scenario"], "records name code of higher rooms as text only"
 
 
 def test_rooms_without_kernels_have_none():
