@@ -78,7 +78,7 @@ MUTATIONS = (
     ),
     Mutation(
         "gusts that blow at the step's begin only", KERNEL, "element_forces",
-        "wx, wy, wz = wind_at(air, gusts, time)", "wx, wy, wz = wind_at(air, gusts, 0.0)",
+        "wind_at(outside.air[0], outside.gusts, time)", "wind_at(outside.air[0], outside.gusts, 0.0)",
         ("gusts",),
     ),
     Mutation(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import atan2, degrees, hypot, pi
+from math import atan2, degrees, hypot, inf, pi
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -37,17 +38,17 @@ def steering_for(
     if hypot(middle_vx, middle_vy) <= 1e-12 * size or size == 0.0:
         return present, 0.0
     angle = atan2(middle_vy, middle_vx) - mid[2]
-    if limit == np.inf:
+    if limit == inf:
         return angle + pi * round((present - angle) / pi), 0.0
     nearest = half_turn(angle)
-    best, best_gap = 0.0, np.inf
+    best, best_gap = 0.0, inf
     for k in range(-1, 2):  # a limit is at most 180°
         choice = nearest + k * pi
         # Of two equally near ones the smaller angle; a difference of rounding is none.
         gap = round(abs(choice - present), 9) + 1e-10 * abs(choice)
         if abs(choice) <= limit + 1e-12 and gap < best_gap:
             best, best_gap = choice, gap
-    if best_gap == np.inf:
+    if best_gap == inf:
         best = nearest
     excess = max(0.0, abs(best) - limit)
     if excess <= 1e-12:
@@ -55,61 +56,107 @@ def steering_for(
     return min(max(best, -limit), limit), excess
 
 
-@njit(cache=True, error_model="numpy")
-def solve_inverse(
-    # parameters (see WheeledRobotModel)
-    x, y, heading, roller_angle, offset, group_of_wheel, coupling, limit, mid, axle, select, factors, length,
-    # in
-    twist, castor,
-    # in and out: present inputs, then the ones found (rates, then steering angles)
-    inputs,
-    # out: the motion these inputs give, misfit of every equation [m/s], excess of every steering angle [rad]
-    possible, misfit, excess,
-    # work
-    psi, rows, system, scratch, inverse,
-):  # fmt: skip
-    """Solve A(β) ξ = B u for u: each input is read off its own equations; what does not fit is left in `misfit`."""
-    rates = factors.shape[1]
-    size = hypot(twist[0], twist[1]) + abs(twist[2]) * length
-    for g in range(limit.size):
-        inputs[rates + g], excess[g] = steering_for(
-            mid[g], limit[g], twist[0], twist[1], twist[2], inputs[rates + g], size
-        )
-    for i in range(x.size):
-        psi[i] = heading[i] + castor[i]
-        g = group_of_wheel[i]
+class Matrices(NamedTuple):
+    """Of a WheeledRobotModel, what its inverse kinematics needs."""
+
+    x: np.ndarray
+    y: np.ndarray
+    heading: np.ndarray
+    roller_angle: np.ndarray
+    offset: np.ndarray
+    group_of_wheel: np.ndarray
+    group_coupling: np.ndarray
+    group_limit: np.ndarray
+    group_mid: np.ndarray
+    axle: np.ndarray
+    select: np.ndarray
+    factors: np.ndarray
+    length: float
+
+
+class Answer(NamedTuple):
+    """The motion that the inputs give, misfit of every equation [m/s], excess of every steering angle [rad]."""
+
+    twist: np.ndarray
+    misfit: np.ndarray
+    excess: np.ndarray
+
+
+class Work(NamedTuple):
+    """Scratch, with a row or column per wheel or equation."""
+
+    psi: np.ndarray
+    rows: np.ndarray
+    system: np.ndarray
+    scratch: np.ndarray
+    inverse: np.ndarray
+
+
+@njit(error_model="numpy")
+def point_wheels(robot, steering, castor, psi):
+    """Headings of all wheels in the body's frame."""
+    axle, mid = robot.axle, robot.group_mid
+    for i in range(robot.x.size):
+        psi[i] = robot.heading[i] + castor[i]
+        g = robot.group_of_wheel[i]
         if g >= 0:
-            delta = inputs[rates + g]
-            if coupling[g] == ACKERMANN:
+            delta = steering[g]
+            if robot.group_coupling[g] == ACKERMANN:
                 delta = ackermann_angle(
-                    axle[0], axle[1], axle[2], mid[g, 0], mid[g, 1], mid[g, 2], x[i], y[i], heading[i], delta
-                )
-            psi[i] = heading[i] + delta
-    constraint_rows(x, y, roller_angle, offset, psi, rows)
-    for m in range(select.shape[0]):
-        for axis in range(3):
-            total = 0.0
-            for c in range(select.shape[1]):
-                if select[m, c] != 0.0:
-                    total += select[m, c] * rows[c, axis]
-            system[m, axis] = total
-        misfit[m] = system[m, 0] * twist[0] + system[m, 1] * twist[1] + system[m, 2] * twist[2]
+                    axle[0], axle[1], axle[2], mid[g, 0], mid[g, 1], mid[g, 2],
+                    robot.x[i], robot.y[i], robot.heading[i], delta,
+                )  # fmt: skip
+            psi[i] = robot.heading[i] + delta
+
+
+@njit(error_model="numpy")
+def equation_of(select, rows, m, equation):
+    """Row m of A: the wheels' rows that it selects, with their weights."""
+    for axis in range(3):
+        total = 0.0
+        for c in range(select.shape[1]):
+            if select[m, c] != 0.0:
+                total += select[m, c] * rows[c, axis]
+        equation[axis] = total
+
+
+@njit(cache=True, error_model="numpy")
+def solve_inverse(robot, twist, castor, inputs, answer, work):
+    """Solve A(β) ξ = B u for u: each input is read off its own equations; what does not fit is left in `misfit`.
+
+    `inputs` are the present ones, then those found: rates, then steering angles. The three groups of arrays come as
+    plain tuples, which Numba recognises faster than named ones.
+    """
+    robot, answer, work = Matrices(*robot), Answer(*answer), Work(*work)
+    factors, misfit = robot.factors, answer.misfit
+    rates, vx, vy, turn = factors.shape[1], twist[0], twist[1], twist[2]
+    size = hypot(vx, vy) + abs(turn) * robot.length
+    for g in range(robot.group_limit.size):
+        inputs[rates + g], answer.excess[g] = steering_for(
+            robot.group_mid[g], robot.group_limit[g], vx, vy, turn, inputs[rates + g], size
+        )
+    point_wheels(robot, inputs[rates:], castor, work.psi)
+    constraint_rows(robot.x, robot.y, robot.roller_angle, robot.offset, work.psi, work.rows)
+    for m in range(misfit.size):
+        equation = work.system[m]
+        equation_of(robot.select, work.rows, m, equation)
+        misfit[m] = equation[0] * vx + equation[1] * vy + equation[2] * turn
     for j in range(rates):
         total, norm = 0.0, 0.0
-        for m in range(select.shape[0]):
+        for m in range(misfit.size):
             total += factors[m, j] * misfit[m]
             norm += factors[m, j] * factors[m, j]
         inputs[j] = total / norm if norm > 0.0 else 0.0
-    pseudo_inverse3(system, length, scratch, inverse)
+    pseudo_inverse3(work.system, robot.length, work.scratch, work.inverse)
     for axis in range(3):
-        possible[axis] = 0.0
-    for m in range(select.shape[0]):
+        answer.twist[axis] = 0.0
+    for m in range(misfit.size):
         right = 0.0
         for j in range(rates):
             right += factors[m, j] * inputs[j]
         misfit[m] -= right
         for axis in range(3):
-            possible[axis] += inverse[axis, m] * right
+            answer.twist[axis] += work.inverse[axis, m] * right
 
 
 def inverse_kinematics(
@@ -123,13 +170,13 @@ def inverse_kinematics(
     inputs = np.array(present, dtype=float)
     n, m = model.x.size, model.select.shape[0]
     pivots = np.zeros(n) if castor is None else np.where(model.is_castor, castor, 0.0)
-    possible, misfit, excess = np.empty(3), np.empty(m), np.empty(model.n_steering)
-    solve_inverse(
+    answer = possible, misfit, excess = np.empty(3), np.empty(m), np.empty(model.n_steering)
+    matrices = (
         model.x, model.y, model.heading, model.roller_angle, model.offset, model.group_of_wheel, model.group_coupling,
         model.group_limit, model.group_mid, model.axle, model.select, model.factors, model.length,
-        twist, pivots, inputs, possible, misfit, excess,
-        np.empty(n), np.empty((2 * n, 3)), np.empty((m, 3)), np.empty((m, 3)), np.empty((3, m)),
     )  # fmt: skip
+    work = np.empty(n), np.empty((2 * n, 3)), np.empty((m, 3)), np.empty((m, 3)), np.empty((3, m))
+    solve_inverse(matrices, twist, pivots, inputs, answer, work)
     size = hypot(twist[0], twist[1]) + abs(twist[2]) * model.length
     tolerance = 1e-9 * size
     lost = np.abs((possible - twist) * [1.0, 1.0, model.length]).max()

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from botz.channels import Channel, ChannelTable, JointView, PoseView, RosView, command_numbers
-from botz.engines.base import Engine
-from botz.engines.kinematics.model import build_records, state_of
-from botz.engines.kinematics.sensing import observe_row
-from botz.engines.kinematics.step import ARC, RK4, advance_robots
+from botz.channels import Channel, ChannelTable, command_numbers
+from botz.engines.base import Engine, RobotState
+from botz.engines.kinematics.model import build_model
+from botz.engines.kinematics.placing import axes_of, set_angle, set_steering_rate
+from botz.engines.kinematics.rows import channels_of, views_of
+from botz.engines.kinematics.state import new_state, start
+from botz.engines.kinematics.step import ARC, RK4, advance_robots, observe_robots
+from botz.engines.kinematics.work import new_work
+from botz.engines.placing import all_or_nothing, given_joints
 from botz.errors import InputError, Problem
 from botz.physics.wheels import constraints as wc
 from botz.robots.wheel_inverse import inverse_kinematics
 from botz.robots.wheeled_robot import WheeledRobotModel
 from botz.scenario.kinematics.schema import KinematicsScenario
 from botz.scenario.names import closest
-
-POSE = ("x", "y", "heading")
-TWIST = ("vx", "vy", "yaw_rate")
 
 
 class KinematicsEngine(Engine):
@@ -39,10 +40,13 @@ class KinematicsEngine(Engine):
                 problems.append(Problem(str(error), key=f"robots.{name}"))
         if problems:
             raise InputError(problems)
-        models, placed = list(self.robots.values()), list(scenario.robots.values())
-        self.records = build_records(models, placed, scenario.time)
-        self.state = state_of(self.records)
-        self.channels = ChannelTable([c for name in self.robots for c in self._channels(name)])
+        self.model = build_model(list(self.robots.values()), list(scenario.robots.values()), scenario.time)
+        self.state, self._state_bytes = new_state(self.model)
+        self.work = new_work(self.model)
+        self._arrays = tuple(self.model), tuple(self.state), tuple(self.work)
+        self._kept_bytes = self._state_bytes.copy()
+        self._state_arrays = self.state.fields()
+        self.channels = ChannelTable([c for name, robot in self.robots.items() for c in channels_of(name, robot)])
         self.inputs_table = ChannelTable(
             [
                 Channel(f"{name}/{one.name}", one.unit, one.description)
@@ -54,75 +58,15 @@ class KinematicsEngine(Engine):
         self._input_names = {name: [one.name for one in robot.inputs] for name, robot in self.robots.items()}
         self._wheels_of = {
             name: slice(int(own["wheel_start"]), int(own["wheel_stop"]))
-            for name, own in zip(self.robots, self.records.robots, strict=True)
+            for name, own in zip(self.robots, self.model.robots, strict=True)
         }
-        self.views = tuple(view for name in self.robots for view in self._views(name))
+        own_records = zip(self.robots.items(), self.model.robots, strict=True)
+        self._axes = {name: axes_of(name, robot, own) for (name, robot), own in own_records}
+        self.views = tuple(view for name, robot in self.robots.items() for view in views_of(name, robot))
         self._rng = np.random.default_rng(0)
-        self._noisy = self.records.robots[self.records.robots["has_noise"]]
+        self._noisy = self.model.robots[self.model.robots["has_noise"]]
         self._no_noise = np.zeros(0)
-        stateful = (self.records.robots, self.records.wheels, self.records.groups)
-        self._stateful = tuple(records.view(np.uint8) for records in stateful)
-        self._kept_records = tuple(records.copy() for records in self._stateful)
         self.reset(self._rng)
-
-    # --- building ------------------------------------------------------------------------------------------
-
-    def _channels(self, name: str) -> list[Channel]:
-        """The channel table of one robot, in the order in which `observe_row` writes it."""
-        robot = self.robots[name]
-        found = [
-            Channel(f"{name}/pose", "m, m, rad", "true pose in the world", POSE),
-            Channel(f"{name}/twist", "m/s, m/s, rad/s", "velocity in the body's axes", TWIST),
-            Channel(
-                f"{name}/icr",
-                "m",
-                "instantaneous centre of rotation in the world; NaN when not turning",
-                ("x", "y"),
-            ),
-            Channel(f"{name}/odometry/pose", "m, m, rad", "pose by dead reckoning from the encoders", POSE),
-            Channel(f"{name}/odometry/twist", "m/s, m/s, rad/s", "velocity from the encoders", TWIST),
-        ]
-        found += [
-            Channel(f"{name}/{one.name}_command", one.unit, f"command: {one.description}") for one in robot.inputs
-        ]
-        for wheel, kind in zip(robot.wheel_names, robot.kind, strict=True):
-            if kind == wc.SUPPORT:
-                continue
-            part = f"{name}/{wheel}"
-            found += [
-                Channel(f"{part}/angle", "rad", "rotation of the wheel"),
-                Channel(f"{part}/speed", "rad/s", "rotation speed of the wheel"),
-                Channel(f"{part}/ticks", "1", "encoder count at the last reading"),
-                Channel(f"{part}/slip", "m/s", "velocity of the contact over the ground", ("along", "across")),
-            ]
-            if kind in (wc.STEERED, wc.CASTOR):
-                found.append(Channel(f"{part}/steering", "rad", "angle about the vertical axis"))
-                found.append(Channel(f"{part}/steering_rate", "rad/s", "rate of that angle"))
-            elif kind == wc.SWEDISH:
-                found.append(Channel(f"{part}/roller_angle", "rad", "rotation of the rollers"))
-                found.append(Channel(f"{part}/roller_speed", "rad/s", "rotation speed of the rollers"))
-            elif kind == wc.SPHERICAL:
-                found.append(Channel(f"{part}/side_angle", "rad", "rotation of the ball to its left"))
-                found.append(Channel(f"{part}/side_speed", "rad/s", "rotation speed of the ball to its left"))
-        return found
-
-    def _views(self, name: str) -> list[RosView]:
-        robot = self.robots[name]
-        views: list[RosView] = [
-            PoseView(name, name, "odom", f"{name}/pose", f"{name}/twist"),
-            PoseView(name, f"{name}/odometry", "odometry", f"{name}/odometry/pose", f"{name}/odometry/twist"),
-        ]
-        joints: list[tuple[str, str, str]] = []
-        for wheel, kind in zip(robot.wheel_names, robot.kind, strict=True):
-            if kind == wc.SUPPORT:
-                continue
-            joints.append((wheel, f"{name}/{wheel}/angle", f"{name}/{wheel}/speed"))
-            if kind in (wc.STEERED, wc.CASTOR):
-                joints.append((f"{wheel}_steering", f"{name}/{wheel}/steering", f"{name}/{wheel}/steering_rate"))
-        if joints:
-            names, positions, velocities = zip(*joints, strict=True)
-            views.append(JointView(name, names, positions, velocities))
-        return views
 
     # --- the protocol --------------------------------------------------------------------------------------
 
@@ -132,17 +76,13 @@ class KinematicsEngine(Engine):
 
     def reset(self, rng: np.random.Generator) -> None:
         self._rng = rng
-        for array in self.state:
-            array[...] = 0.0
         self.inputs[:] = 0.0
-        self.state.pose[:] = [robot.pose for robot in self.scenario.robots.values()]
-        self.state.odometry_pose[:] = self.state.pose
-        self.state.slip[:] = self.records.wheels["slip_mean"]
-        self.records.robots["valid"] = False
+        start(self.state, self.model, [robot.pose for robot in self.scenario.robots.values()])
 
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
         return advance_robots(
-            *self.records, self.dt, self.method, self.inputs, self._noise(step, n), step, n, record_every, rows,
+            *self._arrays, self.inputs, self._noise(step, n), self.dt, self.method,
+            step, n, record_every, rows,
         )  # fmt: skip
 
     def _noise(self, step: int, n: int) -> np.ndarray:
@@ -156,28 +96,82 @@ class KinematicsEngine(Engine):
         return self._rng.standard_normal(int((readings * wheels).sum()) * 3)
 
     def observe(self, row: np.ndarray) -> None:
-        observe_row(*self.records, self.inputs, row)
+        observe_robots(*self._arrays, self.inputs, row)
 
     def state_arrays(self) -> dict[str, np.ndarray]:
-        return {**self.state._asdict(), "inputs": self.inputs}
-
-    def restore(self, state) -> None:
-        super().restore(state)
-        self.records.robots["valid"] = False
+        return {**self._state_arrays, "inputs": self.inputs}
 
     def keep(self) -> None:
-        # Whole records as bytes: parameters and work come along, which costs less than picking the state out.
-        for kept, records in zip(self._kept_records, self._stateful, strict=True):
-            kept[...] = records
+        self._kept_bytes[...] = self._state_bytes
         if self._noisy.size:
             self._kept_rng = self._rng.bit_generator.state
 
     def go_back(self) -> None:
-        for kept, records in zip(self._kept_records, self._stateful, strict=True):
-            records[...] = kept
+        self._state_bytes[...] = self._kept_bytes
         if self._noisy.size:
             self._rng.bit_generator.state = self._kept_rng
-        self.records.robots["valid"] = False
+
+    def get_state(self, robot: str) -> RobotState:
+        row = np.empty(self.channels.width)
+        self.observe(row)
+        joints: dict[str, tuple[float, float]] = {}
+        for name, axis in self._axes[robot].items():
+            rate = self.channels.value(row, axis.rate) if axis.rate else self._state_arrays["steering_rate"][axis.index]
+            joints[name] = float(self._state_arrays[axis.quantity][axis.index]), float(rate)
+        pose, twist = (self.channels.value(row, f"{robot}/{name}").copy() for name in ("pose", "twist"))
+        return RobotState(pose, twist, joints)
+
+    def set_state(
+        self,
+        robot: str,
+        *,
+        pose: Sequence[float] | None = None,
+        twist: Sequence[float] | None = None,
+        joints: Mapping[str, float | tuple[float, float]] | None = None,
+    ) -> None:
+        """Motors and steering follow their commands at once, so a twist is set by these and by the steering angles;
+        slip then takes from it as from any command. Odometry and encoders see nothing of what is set."""
+        axes = self._axes[robot]
+        settings = given_joints(robot, joints, axes)
+        with all_or_nothing(self):
+            if pose is not None:
+                number = list(self.robots).index(robot)
+                self._state_arrays["pose"][number] = command_numbers(pose, 3, f"{robot}/pose (x, y, heading)")
+            present = self.get_state(robot)
+            for name, (angle, _) in settings.items():
+                if angle != present.joints[name][0]:
+                    set_angle(self.model, self.state, axes[name], angle, f"{robot}/{name}")
+            if twist is not None:
+                self._set_twist(robot, twist, settings)
+            present = self.get_state(robot)
+            for name, (_, rate) in settings.items():
+                if rate is None or rate == present.joints[name][1]:
+                    continue
+                if not axes[name].rate:
+                    set_steering_rate(self.model, self.state, axes[name], rate, f"{robot}/{name}")
+                elif abs(rate - (turns := present.joints[name][1])) > 1e-9 * max(1.0, abs(rate)):
+                    message = (
+                        f"turns at {turns:.6g} rad/s as it is commanded and rolls, not at {rate:.6g}; set the twist"
+                    )
+                    raise InputError(Problem(message, key=f"{robot}/{name}"))
+
+    def _set_twist(
+        self, robot: str, twist: Sequence[float], settings: Mapping[str, tuple[float, float | None]]
+    ) -> None:
+        wanted = command_numbers(twist, 3, f"{robot}/twist (vx, vy, yaw rate)")
+        if np.array_equal(wanted, self.get_state(robot).twist):
+            return
+        inputs = self.inputs[self.robot_inputs(robot)]
+        groups = [f"{group}/steering" for group in self.robots[robot].steering_names]
+        axes, first = self._axes[robot], self.robots[robot].n_rates
+        inputs[first:] = [self._state_arrays["steering"][axes[name].index] for name in groups]
+        inputs[:] = self.inputs_for_twist(robot, wanted)
+        for name, angle in zip(groups, inputs[first:].tolist(), strict=True):
+            given = settings.get(name, (angle, None))[0]
+            if abs(given - angle) > 1e-9:
+                message = f"the twist needs an angle of {angle:.6g} rad, not {given:.6g}"
+                raise InputError(Problem(message, key=f"{robot}/{name}"))
+            set_angle(self.model, self.state, axes[name], angle, f"{robot}/{name}")
 
     def rest_inputs(self, robot: str) -> np.ndarray:
         """Motors at rest; steering stays where it is commanded."""
@@ -206,7 +200,7 @@ class KinematicsEngine(Engine):
 
     def inputs_for_twist(self, robot: str, twist: Any) -> np.ndarray:
         wanted = command_numbers(twist, 3, f"{robot}/twist (vx, vy, yaw rate)")
-        pivots = self.state.second[self._wheels_of[robot]]
+        pivots = self._state_arrays["second"][self._wheels_of[robot]]
         found = inverse_kinematics(self.robots[robot], wanted, self.inputs[self.robot_inputs(robot)], pivots)
         if found.reason:
             near = ", ".join(f"{value:.4g}" for value in found.twist)
@@ -221,7 +215,7 @@ class KinematicsEngine(Engine):
 
     def stability_hint(self) -> str:
         """Castors are the only part with a time constant of its own: |d| / v."""
-        wheels = self.records.wheels
+        wheels = self.model.wheels
         castors = wheels[(wheels["kind"] == wc.CASTOR) & (wheels["motor_input"] < 0)]
         if castors.size:
             shortest = float(np.abs(castors["offset"]).min())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import isfinite
 from pathlib import Path
@@ -14,13 +14,15 @@ import mujoco
 import numpy as np
 
 from botz.channels import ChannelTable, command_numbers
-from botz.engines.base import Engine, EngineState
+from botz.engines.base import Engine, EngineState, RobotState
 from botz.engines.multibody import parts as multibody_parts
+from botz.engines.multibody import placing
 from botz.engines.multibody import sensing as multibody_sensing
 from botz.engines.multibody import start as multibody_start
 from botz.engines.multibody import step as kernel
 from botz.engines.multibody.elements.base import Surroundings
 from botz.engines.multibody.elements.user import failure
+from botz.engines.placing import all_or_nothing, given_joints
 from botz.errors import BotzError, InputError, Problem, StoppedError
 from botz.models import stiffness
 from botz.models.mjcf.parts import native_actuator_of
@@ -133,6 +135,7 @@ class MultibodyEngine(Engine):
             for element in robot.elements.values()
             for key, array in element.arrays.items()
         ]
+        self._placed = {name: placing.Placed(name, robot, self.model, self.data) for name, robot in self.robots.items()}
         self._element_starts = [array.copy() for _, array in self._own_arrays]
         self._random = self._turbulent or self.tables.sensors.size > 0
         self._noise_of = {number: count for number, _, _, count in multibody_sensing.PARTS.values()}
@@ -255,9 +258,11 @@ class MultibodyEngine(Engine):
         else:
             grid["last_x"] = grid["last_y"] = 1
         self.air, self._gusts = multibody_parts.wind_of(self.scenario.world.wind)
+        # Not the named tuples themselves, which Numba would take longer to recognise at every call.
+        own = tables.robots, tables.joints, tables.actuators, tables.elements
         return (
-            tables.robots, tables.joints, tables.actuators, tables.elements, tables.frames, tables.frames.ctypes.data,
-            tables.sensors, self.physics, self.store, self.world, self.air, self._gusts, heights, grid,
+            (*own, tables.frames, tables.frames.ctypes.data, tables.sensors), tuple(self.physics), tuple(self.store),
+            (self.world, self.air, self._gusts, heights, grid),
         )  # fmt: skip
 
     # --- the protocol --------------------------------------------------------------------------------------
@@ -383,6 +388,41 @@ class MultibodyEngine(Engine):
             "turbulence": self.air["turbulence"], "inputs": self.inputs,
         }  # fmt: skip
         return {**found, **dict(self._own_arrays)}
+
+    def get_state(self, robot: str) -> RobotState:
+        row = np.empty(self.channels.width)
+        self.observe(row)
+        pose, twist = (self.channels.value(row, f"{robot}/{name}").copy() for name in ("pose", "twist"))
+        return RobotState(pose, twist, self._placed[robot].of_joints())
+
+    def set_state(
+        self,
+        robot: str,
+        *,
+        pose: Sequence[float] | None = None,
+        twist: Sequence[float] | None = None,
+        joints: Mapping[str, float | tuple[float, float]] | None = None,
+    ) -> None:
+        """The velocity of a base that is turned turns with it. Servos and elements keep their own states: a servo moves
+        its joint back to where it is commanded."""
+        placed, present = self._placed[robot], self.get_state(robot)
+        settings = given_joints(robot, joints, placed.joints)
+        before = self.data.qpos.copy(), self.data.qvel.copy()
+        try:
+            with all_or_nothing(self):
+                placed.set_joints(settings)
+                placed.set_base(pose, twist, (present.pose, present.twist), self.ground)
+                if np.array_equal(self.data.qpos, before[0]) and np.array_equal(self.data.qvel, before[1]):
+                    return
+                placing.follow(self.model, self.data)
+                if WARNED[0]:
+                    WARNED[0] = 0
+                    raise InputError(Problem(f"MuJoCo warns of this state: {_last_warning[0]}", key=robot))
+                multibody_start.check_apart(self.model, self.data, self.robots, robot)
+        except InputError:
+            placing.follow(self.model, self.data)
+            raise
+        self._not_yet_left()
 
     def rest_inputs(self, robot: str) -> np.ndarray:
         """Speeds, efforts and voltages 0; positions stay where they are commanded."""

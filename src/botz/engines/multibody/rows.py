@@ -37,13 +37,14 @@ def joint_channels(name: str, turns: bool) -> list[Channel]:
 
 
 @compiled
-def observe_row(robots, joints, elements, frames, sensors, physics, row):
+def observe_row(tables, physics, row):
+    elements, frames = tables.elements, tables.frames
     at = 0
-    for r in range(robots.shape[0]):
-        robot = robots[r]
+    for r in range(tables.robots.shape[0]):
+        robot = tables.robots[r]
         at = observe_root(robot, physics, row, at)
         for j in range(robot.joint_start, robot.joint_stop):
-            joint = joints[j]
+            joint = tables.joints[j]
             effort = physics.joint_force[joint.dof] + physics.actuated[joint.dof]
             row[at], row[at + 1], row[at + 2] = physics.qpos[joint.position], physics.qvel[joint.dof], effort
             at += 3
@@ -56,7 +57,7 @@ def observe_row(robots, joints, elements, frames, sensors, physics, row):
                 row[at + k] = frame.reports[k]
             at += elements[e].reports
         for s in range(robot.sensor_start, robot.sensor_stop):
-            sensor = sensors[s]
+            sensor = tables.sensors[s]
             for k in range(sensor.readings):
                 row[at + k] = sensor.last[k]
             at += sensor.readings

@@ -12,6 +12,7 @@ import numpy as np
 from botz.engines.multibody.parts import RobotParts
 from botz.errors import InputError, Problem
 from botz.models.mj_world import GROUND
+from botz.models.robot_model import ModelJoint
 from botz.scenario.units import in_both_units
 
 DIRECT, SUM = int(mujoco.mjtDyn.mjDYN_NONE), int(mujoco.mjtDyn.mjDYN_INTEGRATOR)
@@ -32,9 +33,7 @@ def start_state(model: mujoco.MjModel, robots: Mapping[str, RobotParts]) -> tupl
             velocities[at + 3 : at + 6] = robot.spec.angular_velocity
         for joint, spec in robot.joints.items():
             number = model.joint(f"{name}/{joint}").id
-            limited = spec.kind != "continuous"
-            lower = spec.lower if limited and spec.lower is not None else -inf
-            upper = spec.upper if limited and spec.upper is not None else inf
+            lower, upper = joint_range(spec)
             # 0, or in MJCF the joint's `ref`; where that is outside the range, the nearest end.
             value = min(max(float(model.qpos0[model.jnt_qposadr[number]]), lower), upper)
             value = robot.spec.start.get(joint, value)
@@ -81,9 +80,16 @@ class _Thing:
     words: str
 
 
-def check_apart(model: mujoco.MjModel, data: mujoco.MjData, robots: Mapping[str, RobotParts]) -> None:
-    """Refuse robots that begin inside the ground, an obstacle or each other. Links of one robot may overlap, as those
-    of many models do. `data` holds the contacts of the start."""
+def joint_range(joint: ModelJoint) -> tuple[float, float]:
+    limited = joint.kind != "continuous"
+    lower = joint.lower if limited and joint.lower is not None else -inf
+    upper = joint.upper if limited and joint.upper is not None else inf
+    return lower, upper
+
+
+def check_apart(model: mujoco.MjModel, data: mujoco.MjData, robots: Mapping[str, RobotParts], moved: str = "") -> None:
+    """Refuse robots that begin inside the ground, an obstacle or each other; of a robot that was moved, what it is in.
+    Links of one robot may overlap, as those of many models do. `data` holds the contacts."""
     found: dict[tuple[str, str], tuple[float, Problem]] = {}
     for contact in data.contact:
         depth = -float(contact.dist)
@@ -93,16 +99,19 @@ def check_apart(model: mujoco.MjModel, data: mujoco.MjData, robots: Mapping[str,
         # The robot comes first, and of two robots the one that is written later, which was put onto the other.
         one, other = sorted(things, key=lambda thing: -1 if not thing.robot else list(robots).index(thing.robot))[::-1]
         pair = one.robot, other.robot or other.words
+        if moved and moved not in (one.robot, other.robot):
+            continue
         if one.robot == other.robot or (pair in found and found[pair][0] >= depth):
             continue
         remedy = "move it away"
         if other.words == "the ground":
             # Depths are along the ground's normal, heights along z.
             steepness = max(abs(float(contact.frame[2])), 0.1)
-            least = ceil(1e3 * (robots[one.robot].spec.pose[2] + depth / steepness) - 1e-6) / 1e3
+            z = data.body(f"{moved}/{robots[moved].model.root}").xpos[2] if moved else robots[one.robot].spec.pose[2]
+            least = ceil(1e3 * (z + depth / steepness) - 1e-6) / 1e3
             remedy = f"raise its z to {least:g} or more"
-        message = f"{one.words} starts {depth:.2g} m inside {other.words}; {remedy}"
-        found[pair] = depth, Problem(message, key=f"robots.{one.robot}.pose")
+        message = f"{one.words} {'is' if moved else 'starts'} {depth:.2g} m inside {other.words}; {remedy}"
+        found[pair] = depth, Problem(message, key=f"{moved}/pose" if moved else f"robots.{one.robot}.pose")
     if found:
         raise InputError([problem for _, problem in found.values()])
 

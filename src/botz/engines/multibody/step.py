@@ -89,6 +89,29 @@ class Physics(NamedTuple):
     """Where the three rates of joints that turn freely begin among the velocities."""
 
 
+class Tables(NamedTuple):
+    """What the world is made of beside MuJoCo's model: records of ours, side by side."""
+
+    robots: np.ndarray
+    joints: np.ndarray
+    actuators: np.ndarray
+    elements: np.ndarray
+    frames: np.ndarray
+    frames_at: int
+    """Address of the first frame."""
+    sensors: np.ndarray
+
+
+class Outside(NamedTuple):
+    """What is around the robots: the world and its air, one record each, gusts and the ground."""
+
+    world: np.ndarray
+    air: np.ndarray
+    gusts: np.ndarray
+    heights: np.ndarray
+    grid: np.ndarray
+
+
 class Store(NamedTuple):
     """Room for the stages of Runge-Kutta's method, made once."""
 
@@ -157,18 +180,17 @@ def look_at(frame, element, physics):
 
 
 @compiled
-def element_forces(
-    elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, step
-):  # -> the element that failed  # fmt: skip
+def element_forces(tables, physics, outside, inputs, time, step):  # -> the element that failed
     """Every element's force on its link and its effort at its joint, put where MuJoCo takes them.
 
     Ends at the first element that fails, and returns its number; −1 where all went well."""
+    elements, frames, world = tables.elements, tables.frames, outside.world[0]
     for b in range(physics.body_force.shape[0]):
         for i in range(6):
             physics.body_force[b, i] = 0.0
     for k in range(physics.joint_force.shape[0]):
         physics.joint_force[k] = 0.0
-    wx, wy, wz = wind_at(air, gusts, time)
+    wx, wy, wz = wind_at(outside.air[0], outside.gusts, time)
     for e in range(elements.shape[0]):
         element, frame = elements[e], frames[e]
         look_at(frame, element, physics)
@@ -176,7 +198,7 @@ def element_forces(
         frame.wind[0], frame.wind[1], frame.wind[2] = wx, wy, wz
         frame.ground = -np.inf
         if world.has_ground != 0:
-            frame.ground = height(heights, grid, frame.position[0], frame.position[1])
+            frame.ground = height(outside.heights, outside.grid[0], frame.position[0], frame.position[1])
         for i in range(element.inputs):
             frame.inputs[i] = inputs[element.input + i]
         for i in range(3):
@@ -185,7 +207,7 @@ def element_forces(
         for i in range(element.reports):
             frame.reports[i] = 0.0
         frame.failed = 0
-        call_with_two(element.call, element.parameters, frames_at + e * frames.itemsize)
+        call_with_two(element.call, element.parameters, tables.frames_at + e * frames.itemsize)
         if frame.failed != 0:
             frame.time = time  # which a user's element may have overwritten
             return e
@@ -214,14 +236,12 @@ def add_to_body(frame, element, physics):
 
 
 @compiled
-def accelerations(
-    elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, step
-):  # -> the element that failed  # fmt: skip
+def accelerations(tables, physics, outside, inputs, time, step):  # -> the element that failed
     """From positions and velocities to accelerations: MuJoCo's stages with our elements between."""
     calls, model, data = physics.calls, physics.model, physics.data
     call_with_two(calls[FWD_POSITION], model, data)
     call_with_two(calls[FWD_VELOCITY], model, data)
-    failed = element_forces(elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, step)
+    failed = element_forces(tables, physics, outside, inputs, time, step)
     if failed >= 0:
         return failed
     call_with_two(calls[FWD_ACTUATION], model, data)
@@ -263,13 +283,11 @@ def back_to_begin(physics, store):
 
 
 @compiled
-def rk4_step(
-    elements, frames, frames_at, physics, store, world, air, gusts, heights, grid, inputs, time
-):  # -> the element that failed  # fmt: skip
+def rk4_step(tables, physics, store, outside, inputs, time):  # -> the element that failed
     """Classical Runge-Kutta step; each stage's velocities and accelerations are kept in a row of the store.
 
     Where an element fails, positions and velocities are again those of the step's begin."""
-    dt = world.dt
+    dt = outside.world[0].dt
     n, n_act = physics.qvel.shape[0], physics.act.shape[0]
     for k in range(physics.qpos.shape[0]):
         store.qpos[k] = physics.qpos[k]
@@ -288,10 +306,7 @@ def rk4_step(
                 physics.act[k] = store.act[k] + ahead * store.activation[stage - 1, k]
         else:
             ahead = 0.0
-        failed = accelerations(
-            elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time + ahead,
-            dt if stage == 0 else 0.0,
-        )  # fmt: skip
+        failed = accelerations(tables, physics, outside, inputs, time + ahead, dt if stage == 0 else 0.0)
         if failed >= 0:
             back_to_begin(physics, store)
             return failed
@@ -326,15 +341,13 @@ def is_moving_soundly(physics):
 
 
 @compiled
-def look_around(
-    elements, frames, frames_at, physics, store, world, air, gusts, heights, grid, inputs, time
-):  # -> the element that failed  # fmt: skip
+def look_around(tables, physics, store, outside, inputs, time):  # -> the element that failed
     """Everything that follows from the present state, for sensors and rows. What the solver remembers for its next step
     is put back, so that looking changes nothing."""
     for k in range(physics.warm.shape[0]):
         store.warm[k] = physics.warm[k]
     calls, model, data = physics.calls, physics.model, physics.data
-    failed = accelerations(elements, frames, frames_at, physics, world, air, gusts, heights, grid, inputs, time, 0.0)
+    failed = accelerations(tables, physics, outside, inputs, time, 0.0)
     call_with_two(calls[SENSOR_POS], model, data)
     call_with_two(calls[SENSOR_VEL], model, data)
     # Before the sensors of acceleration, which would take those of the last look for the present ones.
@@ -356,34 +369,33 @@ def has_left(robots, physics, world):
     return world.left != 0
 
 
+# Groups of arrays come as plain tuples: Numba recognises these faster than named ones.
+
+
 @njit(cache=True, error_model="numpy", nogil=True)
 def advance_world(
-    # what is there
-    robots, joints, actuators, elements, frames, frames_at, sensors, physics, store, world, air, gusts,
-    heights, grid,
+    tables, physics, store, outside,
     # what is commanded, random numbers
     inputs, noise,
     # how far; rows filled so far, and whether MuJoCo has warned
     step, n, record_every, rows, filled, warned,
 ):  # -> steps taken, whether the state is sound, the element that failed in the next step or −1  # fmt: skip
     """`n` steps from step `step`; sensors are read when they are due, rows written when they are asked for."""
+    tables, physics = Tables(*tables), Physics(*physics)
+    store, outside = Store(*store), Outside(*outside)
     used = 0
     filled[0] = 0
-    own = world[0]
+    own, sensors = outside.world[0], tables.sensors
     for k in range(n):
         time = (step + k) * own.dt
-        shape_commands(actuators, inputs, physics, own.dt)
+        shape_commands(tables.actuators, inputs, physics, own.dt)
         if own.turbulent != 0:
-            turbulence_step(air[0], own.dt, noise[used], noise[used + 1], noise[used + 2])
+            turbulence_step(outside.air[0], own.dt, noise[used], noise[used + 1], noise[used + 2])
             used += 3
         if own.method == RK4:
-            failed = rk4_step(
-                elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, time
-            )
+            failed = rk4_step(tables, physics, store, outside, inputs, time)
         else:
-            failed = accelerations(
-                elements, frames, frames_at, physics, own, air[0], gusts, heights, grid[0], inputs, time, own.dt
-            )
+            failed = accelerations(tables, physics, outside, inputs, time, own.dt)
             if failed < 0:
                 which = EULER_STEP if own.method == EULER else IMPLICIT_STEP
                 call_with_two(physics.calls[which], physics.model, physics.data)
@@ -397,42 +409,33 @@ def advance_world(
         for s in range(sensors.shape[0]):
             due = due or now % sensors[s].every == 0
         if recorded or due:
-            time = now * own.dt
-            failed = look_around(
-                elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, time
-            )
+            failed = look_around(tables, physics, store, outside, inputs, now * own.dt)
             if failed >= 0:  # before this step's row is written: it counts as failed
                 return k, True, failed
             used = read_sensors(sensors, physics, now, noise, used)
         if recorded:
-            observe_row(robots, joints, elements, frames, sensors, physics, rows[filled[0]])
+            observe_row(tables, physics, rows[filled[0]])
             filled[0] += 1
-        if own.bounded != 0 and has_left(robots, physics, own):
+        if own.bounded != 0 and has_left(tables.robots, physics, own):
             return k + 1, True, -1
     return n, True, -1
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def observe_world(
-    robots, joints, actuators, elements, frames, frames_at, sensors, physics, store, world, air, gusts,
-    heights, grid, inputs, step, row,
-):  # fmt: skip
+def observe_world(tables, physics, store, outside, inputs, step, row):
     """All channels of the present state; sensors keep their last reading. An element that fails here does so again in
     the next step, which ends the run."""
-    own = world[0]
-    look_around(
-        elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, step * own.dt
-    )
-    observe_row(robots, joints, elements, frames, sensors, physics, row)
+    tables, physics = Tables(*tables), Physics(*physics)
+    store, outside = Store(*store), Outside(*outside)
+    look_around(tables, physics, store, outside, inputs, step * outside.world[0].dt)
+    observe_row(tables, physics, row)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def read_first(
-    robots, joints, actuators, elements, frames, frames_at, sensors, physics, store, world, air, gusts,
-    heights, grid, inputs, noise,
-):  # -> the element that failed  # fmt: skip
+def read_first(tables, physics, store, outside, inputs, noise):  # -> the element that failed
     """The readings that sensors show at the start."""
-    own = world[0]
-    failed = look_around(elements, frames, frames_at, physics, store, own, air[0], gusts, heights, grid[0], inputs, 0.0)
-    read_sensors(sensors, physics, 0, noise, 0)
+    tables, physics = Tables(*tables), Physics(*physics)
+    store, outside = Store(*store), Outside(*outside)
+    failed = look_around(tables, physics, store, outside, inputs, 0.0)
+    read_sensors(tables.sensors, physics, 0, noise, 0)
     return failed

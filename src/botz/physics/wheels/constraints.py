@@ -37,7 +37,7 @@ def lateral_row(x, y, psi, offset):  # -> three factors of ξ [1, 1, m]
 
 @njit(cache=True, error_model="numpy")
 def constraint_rows(
-    # parameters, one entry a wheel
+    # parameters, one entry per wheel
     x, y, roller_angle, offset,
     # state in: heading of each wheel in the body's frame
     psi,
@@ -63,7 +63,7 @@ def dot3(row, vx, vy, turn):
 
 @njit(cache=True, error_model="numpy")
 def wheel_rates(
-    # parameters of one wheel; `grip` is the share of its rolling that reaches the ground, 1 − slip
+    # parameters of one wheel; `grip` is the fraction of its rolling that reaches the ground, 1 − slip
     kind, radius, roller_angle, roller_radius, offset, grip,
     # state in: its two rows and the twist
     rolling, lateral, vx, vy, turn,

@@ -84,7 +84,7 @@ def passive_wheels_follow(samples: int) -> Iterator[Check]:
             spec = robots.robot({**spec.model_dump()["wheels"], "w": wheel})
             engine = robots.engine_of(spec)
             pivot = rng.uniform(-np.pi, np.pi) if kind == "castor" else 0.0
-            engine.state.second[2] = pivot
+            engine.state.wheels["second"][2] = pivot
             engine.inputs[:] = rng.uniform(-10, 10, 2)
             row = np.zeros(engine.channels.width)
             engine.observe(row)
@@ -108,9 +108,9 @@ def twists_by_numpy(samples: int) -> Iterator[Check]:
         for _ in range(min(samples, 400)):
             engine.reset(rng)
             pivots = robots.random_pivots(rng, model)
-            engine.state.second[:] = pivots
+            engine.state.wheels["second"][:] = pivots
             engine.inputs[:] = robots.random_inputs(rng, model)
-            engine.state.steering[:] = engine.inputs[model.n_rates :]
+            engine.state.groups["steering"][:] = engine.inputs[model.n_rates :]
             row = np.zeros(engine.channels.width)
             engine.observe(row)
             wanted, condition = polar_twist(model, engine.inputs, pivots)
