@@ -17,11 +17,11 @@ from botz.engines.soccer.rows import channels_of, views_of
 from botz.engines.soccer.state import State, empty_state, put, start
 from botz.engines.soccer.work import build_work
 from botz.errors import InputError, Problem
-from botz.physics.soccer.planar_drive import wheel_speeds
 from botz.scenario.names import closest
 from botz.scenario.soccer.schema import FASTEST, SoccerScenario
 
 MATCH = "match"
+SIDES = ("left", "right")
 PLACE = ("x", "y", "heading", "playing")
 BALL_PLACE = ("x", "y", "vx", "vy")
 CALL = ("foul", "team", "quadrant", "timestamp", "half")
@@ -253,17 +253,16 @@ class SoccerEngine(Engine):
     # --- the state of one robot ----------------------------------------------------------------------------
 
     def get_state(self, robot: str) -> RobotState:
-        index = self._index(robot)
-        pose, speeds = self.state.robots[index], self.state.speeds[index]
-        left, right = wheel_speeds(self.model.robots[index], speeds.u0, speeds.u1)
-        return RobotState(
-            pose=np.array([pose.x, pose.y, atan2(pose.sine, pose.cosine)]),
-            twist=np.array([speeds.u0, pose.slide, speeds.u1]),
-            joints={
-                "left": (float(pose.angle_left), float(left)),
-                "right": (float(pose.angle_right), float(right)),
-            },
-        )
+        self._index(robot)
+        values = self._values(self.state, robot)
+        joints = {side: (float(values[f"{side}/angle"]), float(values[f"{side}/speed"])) for side in SIDES}
+        return RobotState(values["pose"], values["twist"], joints)
+
+    def _values(self, state: State, actor: str) -> dict[str, Any]:
+        """Channels of one actor in this state, by local name."""
+        row = np.empty(self.channels.width)
+        kernel.observe(self.model, state, self._driven(), row)
+        return {channel.local_name: self.channels.value(row, channel.name) for channel in self.channels.of_robot(actor)}
 
     def set_state(
         self,
@@ -290,29 +289,27 @@ class SoccerEngine(Engine):
                 raise InputError([Problem(complaint, key=f"{robot}/pose") for complaint, _ in complaints[:3]])
         if twist is not None:
             speeds.u0, own.slide, speeds.u1 = command_numbers(twist, 3, f"{robot}/twist (vx, vy, yaw_rate)")
-        self._set_wheels(robot, joints or {}, own, speeds, twist is not None)
+        self._set_wheels(robot, joints or {}, state, twist is not None)
         self._check_speeds(robot, own, speeds)
-        before = self._kinetic()
+        state.match[0].placed += self._kinetic(state) - self._kinetic(self.state)
+        state.match[0].drift = np.inf
         for part, new in zip(self.state, state, strict=True):
             part[...] = new
-        self.state.match[0].placed += self._kinetic() - before
-        self.state.match[0].drift = np.inf
 
-    def _set_wheels(
-        self, robot: str, joints: Mapping[str, Any], own: np.record, speeds: np.record, moving: bool
-    ) -> None:
+    def _set_wheels(self, robot: str, joints: Mapping[str, Any], state: State, moving: bool) -> None:
         """Angles of wheels, and their speeds: the robot's velocity follows, or has to agree where it is given too."""
-        model = self.model.robots[self._index(robot)]
-        present = wheel_speeds(model, speeds.u0, speeds.u1)
+        index, values = self._index(robot), self._values(state, robot)
+        model, own, speeds = self.model.robots[index], state.robots[index], state.speeds[index]
+        present = [float(values[f"{side}/speed"]) for side in SIDES]
         wanted = list(present)
         for name, value in joints.items():
-            if name not in ("left", "right"):
-                raise InputError(Problem(f"no joint {name!r}{closest(name, ['left', 'right'])}", key=robot))
+            if name not in SIDES:
+                raise InputError(Problem(f"no joint {name!r}{closest(name, SIDES)}", key=robot))
             size = 1 if np.ndim(value) == 0 else 2
             angle, *rate = command_numbers(value, size, f"{robot}/{name} (angle, or angle and speed)")
             own[f"angle_{name}"] = angle
             if rate:
-                wanted[("left", "right").index(name)] = rate[0]
+                wanted[SIDES.index(name)] = rate[0]
         off = max(abs(new - old) for new, old in zip(wanted, present, strict=True))
         if moving and off > 1e-9 * (1.0 + max(map(abs, present))):
             message = f"wheels at {wanted[0]:g} and {wanted[1]:g} rad/s would slip; the twist turns them at "
@@ -429,7 +426,7 @@ class SoccerEngine(Engine):
         """Carry the commanded replacement out, at the present step boundary."""
         state, match, field = self.state, self.state.match[0], self.model.field[0]
         values = self.inputs[self._match_inputs]
-        before = self._kinetic()
+        before = self._kinetic(state)
         apply_places(state, values)
         for index in range(len(self.names)):
             if np.isfinite(values[4 + 4 * index]):
@@ -439,14 +436,12 @@ class SoccerEngine(Engine):
             if values[2] or values[3]:
                 match.ball_heading = np.arctan2(values[3], values[2])
             match.in_goal = float(abs(match.ball_x) > field.end + field.radius)
-        match.placed += self._kinetic() - before
+        match.placed += self._kinetic(state) - before
         match.placement = values[-1]
         match.drift = np.inf
 
-    def _kinetic(self) -> float:
-        row = np.empty(self.channels.width)
-        self.observe(row)
-        return float(row[self.channels.slices["match/energy"]][0])
+    def _kinetic(self, state: State) -> float:
+        return float(self._values(state, MATCH)["energy"][0])
 
     def stability_hint(self) -> str:
         if self.model.field[0].impact_model == SPHERES:
