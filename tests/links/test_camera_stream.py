@@ -21,7 +21,7 @@ from botz.scenario.links import CameraLink
 
 # --- exact images --------------------------------------------------------------------------------------------------
 
-SPOILT: dict[str, dict[str, Any]] = {
+NOISY: dict[str, dict[str, Any]] = {
     "clean": {},
     "full size": {"size": [640, 480]},
     "noise": {"noise": 6.0},
@@ -31,9 +31,9 @@ SPOILT: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", SPOILT)
+@pytest.mark.parametrize("kind", NOISY)
 def test_every_image_is_rebuilt_bit_for_bit(kind: str):
-    with served(**SPOILT[kind]) as match, CameraClient(match.address, timeout=WAIT) as client:
+    with served(**NOISY[kind]) as match, CameraClient(match.address, timeout=WAIT) as client:
         assert (client.empty == match.camera.empty()).all()
         for number in range(1, 13):
             match.run.advance()

@@ -170,7 +170,7 @@ MUTATIONS = (
     ),
     Mutation(
         "drag without its constant", SURFACE, "coefficients",
-        "+ cd0", "+ 0.0 * cd0",
+        "+ surface.cd0", "+ 0.0 * surface.cd0",
         ("lift_and_drag", "glide_ratio", "gusts"),
     ),
     Mutation(

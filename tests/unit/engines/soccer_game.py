@@ -81,8 +81,7 @@ class Game:
         return {name: array.tobytes() for name, array in self.engine.state_arrays().items()}
 
     def overlapping(self) -> int:
-        records = self.engine.records
-        return int(kernel.overlaps(records.field, records.robots, records.match, np.empty((64, 2), dtype=np.int64)))
+        return int(kernel.overlaps(self.engine.model, self.engine.state, np.empty((64, 2), dtype=np.int64)))
 
     def balance(self) -> float:
         """Kinetic energy less all that came and went since the start [J]."""

@@ -14,7 +14,7 @@ from element_rig import Called, element, somewhere
 from botz.engines.multibody.elements.aero import PROPELLER
 from botz.engines.multibody.elements.base import compiled_call, packed
 from botz.errors import InputError
-from botz.physics.aero.lift_drag import lift_drag
+from botz.physics.aero.lift_drag import Surface, lift_drag
 
 K = 2.0032092e-5
 WING = {"type": "lift-drag", "link": "body", "area": 0.4, "a0": 0.05, "cla": 4.7, "cda": 0.6, "cma": -0.3,
@@ -105,7 +105,8 @@ def test_a_surface_against_plain_numpy(forward, upward):
         turned = given["rotation"] @ axes
         arm = given["rotation"] @ cp
         v = given["velocity"] + np.cross(given["angular"], arm) - given["wind"]
-        found = lift_drag(0.4, 0.05, 4.7, 0.6, -0.3, 0.3, -3.8, 1.1, 0.0, 0.02, 0.0, *(v @ turned).tolist(), 1.225, 0.0)
+        surface = Surface(0.4, 0.05, 4.7, 0.6, -0.3, 0.3, -3.8, 1.1, 0.0, 0.02, 0.0)
+        found = lift_drag(surface, *(v @ turned).tolist(), 1.225, 0.0)
         force = turned @ found[:3]
         assert frame["force"] == pytest.approx(force, rel=1e-10, abs=1e-10)
         assert frame["torque"] == pytest.approx(np.cross(arm, force) + turned @ found[3:6], rel=1e-10, abs=1e-9)

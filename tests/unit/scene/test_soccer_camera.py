@@ -1,4 +1,4 @@
-"""The camera above a match: where things are seen, what they look like, and what spoils the image."""
+"""The camera above a match: where things are seen, what they look like, and the noise of the image."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class Played:
         command's steps."""
         engine, inputs = self.engine, self.engine.inputs[: self._table.shape[1]]
         engine.restore(self._start)
-        engine.records.match[0].tests = 0.0
+        engine.state.match[0].tests = 0.0
         piece = PIECE if watch is None else 1  # an image takes longer than a second of the match
         stamps = [time.perf_counter()]
         for number, row in enumerate(self._table):
@@ -173,11 +173,11 @@ class Played:
     @property
     def tests_per_step(self) -> float:
         """Pairs of bodies whose distance was looked at, in the last play."""
-        return float(self.engine.records.match[0].tests) / self.steps
+        return float(self.engine.state.match[0].tests) / self.steps
 
     @property
     def impacts_per_second(self) -> float:
-        return float(self.engine.records.match[0].impacts) / (self.steps * STEP)
+        return float(self.engine.state.match[0].impacts) / (self.steps * STEP)
 
     # What a camera asks of a run.
     scenario = "soccer"

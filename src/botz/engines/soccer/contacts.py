@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from botz.engines.soccer.model import BALL_WALL, ROBOT_BALL, ROBOT_ROBOT, ROBOT_WALL
+from botz.engines.soccer.work import bodies_of
 from botz.kernels import compiled, inlined
 from botz.physics.soccer.impact import WALL, mobility, predicted_gap
 from botz.physics.soccer.planar_drive import turned
@@ -22,11 +23,12 @@ DIAGONAL = sqrt(0.5)
 
 
 @compiled
-def find_neighbours(field, robots, match, pairs, cells, margin):
+def find_neighbours(model, state, work, margin):
     """Pairs of robots within reach of each other plus a margin, in order of their numbers.
 
     Robots are sorted into cells as wide as that, so that each looks at the nine cells around it and not at all others.
     """
+    field, robots, match, pairs, cells = model.field[0], state.robots, state.match[0], state.neighbours, work.cells
     count, columns, rows = len(robots), field.columns, field.rows
     heads = columns * rows
     for k in range(heads):
@@ -53,7 +55,7 @@ def find_neighbours(field, robots, match, pairs, cells, margin):
                         match.tests += 1.0
                         other = robots[j]
                         dx, dy = other.x - one.x, other.y - one.y
-                        reach = one.reach + other.reach + margin
+                        reach = model.robots[i].reach + model.robots[j].reach + margin
                         if dx * dx + dy * dy < reach * reach and found < len(pairs):
                             # Sorted in, so that the list does not depend on the cells.
                             k = found
@@ -63,7 +65,7 @@ def find_neighbours(field, robots, match, pairs, cells, margin):
                             pairs[k, 0], pairs[k, 1] = i, j
                             found += 1
                     j = cells[heads + j]
-    match.pairs = found
+    match.neighbours = found
     match.drift = 0.0
 
 
@@ -74,147 +76,152 @@ def cell_of(field, x, y):
     return row * field.columns + column
 
 
-@compiled
-def note_near(match, near, i, j):
-    if match.near < len(near):
-        near[match.near, 0], near[match.near, 1] = i, j
-        match.near += 1
+@inlined
+def note_near(work, i, j):
+    counts, near = work.counts[0], work.near
+    if counts.near < len(near):
+        near[counts.near, 0], near[counts.near, 1] = i, j
+        counts.near += 1
     else:
-        match.overflow = 1
+        counts.overflow = 1
 
 
 @compiled
-def add_contact(robots, bodies, match, contacts, coefficients, resting, i, j, kind, nx, ny, px, py, qx, qy, gap):
-    """A contact of body `i` with `j`: normal towards `i`, point (px, py) from i's middle and (qx, qy) from j's."""
-    if match.contacts >= len(contacts):
-        match.overflow = 1
+def add_contact(model, state, work, i, j, kind, normal, arm1, arm2, gap):
+    """A contact of body `i` with `j`: normal towards `i`, the point from i's middle and from j's."""
+    counts = work.counts[0]
+    if counts.contacts >= len(work.contacts):
+        counts.overflow = 1
         return
-    contact = contacts[match.contacts]
-    match.contacts += 1
+    contact, pair, inertia = work.contacts[counts.contacts], model.pairs[kind], model.inertia[i]
+    counts.contacts += 1
+    nx, ny = normal
     contact.first, contact.second, contact.mate, contact.round, contact.looks = i, j, -1, 0, 0
     contact.normal_x, contact.normal_y, contact.gap = nx, ny, gap
-    contact.arm1_x, contact.arm1_y, contact.arm2_x, contact.arm2_y = px, py, qx, qy
-    contact.restitution, contact.friction = coefficients[kind].restitution, coefficients[kind].friction
-    contact.resting = resting[i]
-    contact.g10, contact.g11 = response(robots, i, nx, ny, px, py)
-    contact.t10, contact.t11 = response(robots, i, -ny, nx, px, py)
-    contact.inverse_mass = mobility(bodies[i], contact.g10, contact.g11)
-    contact.tangent_inverse = mobility(bodies[i], contact.t10, contact.t11)
+    contact.arm1_x, contact.arm1_y = arm1
+    contact.arm2_x, contact.arm2_y = arm2
+    contact.restitution, contact.friction = pair.restitution, pair.friction
+    contact.resting = inertia.resting
+    contact.g10, contact.g11 = response(state.robots, i, nx, ny, arm1)
+    contact.t10, contact.t11 = response(state.robots, i, -ny, nx, arm1)
+    contact.inverse_mass = mobility(inertia, contact.g10, contact.g11)
+    contact.tangent_inverse = mobility(inertia, contact.t10, contact.t11)
     contact.g20 = contact.g21 = contact.t20 = contact.t21 = 0.0
     if j != WALL:
-        contact.resting = max(contact.resting, resting[j])
-        contact.g20, contact.g21 = response(robots, j, nx, ny, qx, qy)
-        contact.t20, contact.t21 = response(robots, j, -ny, nx, qx, qy)
-        contact.inverse_mass += mobility(bodies[j], contact.g20, contact.g21)
-        contact.tangent_inverse += mobility(bodies[j], contact.t20, contact.t21)
+        inertia = model.inertia[j]
+        contact.resting = max(contact.resting, inertia.resting)
+        contact.g20, contact.g21 = response(state.robots, j, nx, ny, arm2)
+        contact.t20, contact.t21 = response(state.robots, j, -ny, nx, arm2)
+        contact.inverse_mass += mobility(inertia, contact.g20, contact.g21)
+        contact.tangent_inverse += mobility(inertia, contact.t20, contact.t21)
 
 
 @inlined
-def response(robots, i, nx, ny, px, py):
-    """g of a body: how its two speeds move its point (px, py) along n."""
+def response(robots, i, nx, ny, arm):
+    """g of a body: how its two speeds move its point along n."""
+    px, py = arm
     if i == len(robots):
         return nx, ny
     return robots[i].cosine * nx + robots[i].sine * ny, px * ny - py * nx
 
 
-@compiled
-def join(match, contacts, before):
+@inlined
+def join(work, before):
     """The last two contacts belong to the same two faces."""
-    if match.contacts - before == 2:
-        contacts[before].mate = before + 1
-        contacts[before + 1].mate = before
+    if work.counts[0].contacts - before == 2:
+        work.contacts[before].mate = before + 1
+        work.contacts[before + 1].mate = before
 
 
-@compiled
-def turns(match, contacts):
+@inlined
+def turns(work):
     """The normal of the last contact changes while the ball moves round a corner."""
-    if match.contacts > 0:
-        contacts[match.contacts - 1].round = 1
+    if work.counts[0].contacts > 0:
+        work.contacts[work.counts[0].contacts - 1].round = 1
 
 
 @compiled
-def look_closer(field, robots, bodies, match, contact, now):
+def look_closer(model, state, work, contact, now):
     """A contact of the ball with the geometry of the moment at which it closes: round a corner or a post the normal
     turns by about v h/r in a step, far more than at a straight wall."""
-    ball = bodies[len(robots)]
-    ahead = now - ball.since
-    x = match.ball_x + (ball.way0 + ball.rate0 * ahead)
-    y = match.ball_y + (ball.way1 + ball.rate1 * ahead)
+    field, match, ball = model.field[0], state.match[0], len(model.robots)
+    motion = work.motion[ball]
+    ahead = now - motion.since
+    x = match.ball_x + (motion.path0 + motion.rate0 * ahead)
+    y = match.ball_y + (motion.path1 + motion.rate1 * ahead)
     if contact.second == WALL:
         mx, my = (1.0 if x >= 0.0 else -1.0), (1.0 if y >= 0.0 else -1.0)
         nx, ny, gap = ball_at_goal_wall(field.end, field.post, mx * x, my * y, field.radius)
         nx, ny = mx * nx, my * ny
     else:
-        robot, body = robots[contact.second], bodies[contact.second]
-        ahead = now - body.since
-        along, turn = body.way0 + body.rate0 * ahead, body.way1 + body.rate1 * ahead
+        robot, motion = state.robots[contact.second], work.motion[contact.second]
+        ahead = now - motion.since
+        along, turn = motion.path0 + motion.rate0 * ahead, motion.path1 + motion.rate1 * ahead
         c, s = turned(robot.cosine, robot.sine, robot.heading, turn)
         dx = x - (robot.x + along * 0.5 * (robot.cosine + c))
         dy = y - (robot.y + along * 0.5 * (robot.sine + s))
-        nx, ny, px, py, gap = ball_square(field.radius, robot.half, c, s, dx, dy)
+        nx, ny, px, py, gap = ball_square(field.radius, model.robots[contact.second].half, c, s, dx, dy)
         contact.arm2_x, contact.arm2_y = px, py
         contact.g20, contact.g21 = c * nx + s * ny, px * ny - py * nx
         contact.t20, contact.t21 = s * nx - c * ny, px * nx + py * ny
     contact.normal_x, contact.normal_y = nx, ny
     contact.g10, contact.g11, contact.t10, contact.t11 = nx, ny, -ny, nx
-    contact.inverse_mass = mobility(ball, nx, ny)
-    contact.tangent_inverse = mobility(ball, -ny, nx)
+    contact.inverse_mass = mobility(model.inertia[ball], nx, ny)
+    contact.tangent_inverse = mobility(model.inertia[ball], -ny, nx)
     if contact.second != WALL:
-        contact.inverse_mass += mobility(bodies[contact.second], contact.g20, contact.g21)
-        contact.tangent_inverse += mobility(bodies[contact.second], contact.t20, contact.t21)
+        contact.inverse_mass += mobility(model.inertia[contact.second], contact.g20, contact.g21)
+        contact.tangent_inverse += mobility(model.inertia[contact.second], contact.t20, contact.t21)
     # So that the gap foreseen for this moment is the true one.
     contact.gap = 0.0
-    contact.gap = gap - predicted_gap(bodies, contact, now)
+    contact.gap = gap - predicted_gap(bodies_of(model, state, work), contact, now)
 
 
 # --- pairs -------------------------------------------------------------------------------------------------------
 
 
-@compiled
-def robots_meet(robots, bodies, match, contacts, coefficients, resting, i, j, within):
-    one, other = robots[i], robots[j]
+@inlined
+def robots_meet(model, state, work, i, j, within):
+    half1, half2, one, other = model.robots[i].half, model.robots[j].half, state.robots[i], state.robots[j]
     dx, dy = other.x - one.x, other.y - one.y
     count, nx, ny, px, py, gap_p, qx, qy, gap_q = square_square(
-        one.half, one.cosine, one.sine, other.half, other.cosine, other.sine, dx, dy
+        half1, one.cosine, one.sine, half2, other.cosine, other.sine, dx, dy
     )
-    before = match.contacts
+    before = work.counts[0].contacts
     if count == 0:
         return
     for k in range(2):
         x, y, gap = (px, py, gap_p) if k == 0 else (qx, qy, gap_q)
         if gap < within:
-            add_contact(robots, bodies, match, contacts, coefficients, resting, i, j, ROBOT_ROBOT, nx, ny, x, y,
-                        x - dx, y - dy, gap)  # fmt: skip
-    join(match, contacts, before)
+            add_contact(model, state, work, i, j, ROBOT_ROBOT, (nx, ny), (x, y), (x - dx, y - dy), gap)
+    join(work, before)
 
 
-@compiled
-def ball_meets(field, robots, bodies, match, contacts, coefficients, resting, i, within):
-    robot = robots[i]
-    ball = len(robots)
+@inlined
+def ball_meets(model, state, work, i, within):
+    robot, match = state.robots[i], state.match[0]
     dx, dy = match.ball_x - robot.x, match.ball_y - robot.y
-    nx, ny, px, py, gap = ball_square(field.radius, robot.half, robot.cosine, robot.sine, dx, dy)
+    nx, ny, px, py, gap = ball_square(model.field[0].radius, model.robots[i].half, robot.cosine, robot.sine, dx, dy)
     if gap < within:
-        add_contact(robots, bodies, match, contacts, coefficients, resting, ball, i, ROBOT_BALL, nx, ny, px - dx,
-                    py - dy, px, py, gap)  # fmt: skip
-        turns(match, contacts)
+        ball = len(model.robots)
+        add_contact(model, state, work, ball, i, ROBOT_BALL, (nx, ny), (px - dx, py - dy), (px, py), gap)
+        turns(work)
 
 
-@compiled
-def pair_gap(field, robots, match, i, j):
+@inlined
+def pair_gap(model, state, i, j):
     """Of two bodies, or of a body and the walls; negative where they overlap."""
-    ball = len(robots)
+    field, robots, match, ball = model.field[0], state.robots, state.match[0], len(model.robots)
+    if j == WALL and i == ball:
+        return ball_wall_gap(field, match.ball_x, match.ball_y)
     if j == WALL:
-        return ball_wall_gap(field, match.ball_x, match.ball_y) if i == ball else robot_wall_gap(field, robots[i])
+        return robot_wall_gap(field, model.robots[i].half, robots[i])
+    other, half = robots[j], model.robots[j].half
     if i == ball:
-        robot = robots[j]
-        return ball_square(
-            field.radius, robot.half, robot.cosine, robot.sine, match.ball_x - robot.x, match.ball_y - robot.y
-        )[4]
-    one, other = robots[i], robots[j]
-    return square_gap(
-        one.half, one.cosine, one.sine, other.half, other.cosine, other.sine, other.x - one.x, other.y - one.y
-    )
+        dx, dy = match.ball_x - other.x, match.ball_y - other.y
+        return ball_square(field.radius, half, other.cosine, other.sine, dx, dy)[4]
+    one = robots[i]
+    dx, dy = other.x - one.x, other.y - one.y
+    return square_gap(model.robots[i].half, one.cosine, one.sine, half, other.cosine, other.sine, dx, dy)
 
 
 # --- walls -------------------------------------------------------------------------------------------------------
@@ -230,17 +237,17 @@ def ball_wall_gap(field, x, y):
 
 
 @compiled
-def robot_wall_gap(field, robot):
-    extent = half_extent(robot.half, robot.cosine, robot.sine)
+def robot_wall_gap(field, half, robot):
+    extent = half_extent(half, robot.cosine, robot.sine)
     gap = min(field.side - abs(robot.y), field.back - abs(robot.x)) - extent
     along, across = abs(robot.cosine + robot.sine), abs(robot.cosine - robot.sine)
-    gap = min(gap, DIAGONAL * (field.corner - abs(robot.x) - abs(robot.y) - robot.half * (along + across)))
+    gap = min(gap, DIAGONAL * (field.corner - abs(robot.x) - abs(robot.y) - half * (along + across)))
     for k in range(4):
         mx, my = 1.0 - 2.0 * (k % 2), 1.0 - 2.0 * (k // 2)
         x, y = mx * robot.x, my * robot.y
         if max(field.end - x, field.post - y) - extent >= gap:
             continue  # it is at least that far from this wall
-        wall, _, _, _ = goal_wall_gap(field.end, field.post, x, y, robot.half, mx * robot.cosine, my * robot.sine)
+        wall, _, _, _ = goal_wall_gap(field.end, field.post, x, y, half, mx * robot.cosine, my * robot.sine)
         gap = min(gap, wall)
     return gap
 
@@ -253,8 +260,9 @@ def clear_of_walls(field, x, y, extent, within):
 
 
 @compiled
-def ball_at_walls(field, robots, bodies, match, contacts, coefficients, resting, within):
-    ball, radius = len(robots), field.radius
+def ball_at_walls(model, state, work, within):
+    field, match, ball = model.field[0], state.match[0], len(model.robots)
+    radius = field.radius
     mx, my = (1.0 if match.ball_x >= 0.0 else -1.0), (1.0 if match.ball_y >= 0.0 else -1.0)
     x, y = mx * match.ball_x, my * match.ball_y
     nx, ny, gap = ball_at_goal_wall(field.end, field.post, x, y, radius)
@@ -267,33 +275,33 @@ def ball_at_walls(field, robots, bodies, match, contacts, coefficients, resting,
             nx, ny, gap = -DIAGONAL, -DIAGONAL, DIAGONAL * (field.corner - x - y) - radius
         if gap < within:
             wx, wy = mx * nx, my * ny
-            add_contact(robots, bodies, match, contacts, coefficients, resting, ball, WALL, BALL_WALL, wx, wy,
-                        -radius * wx, -radius * wy, 0.0, 0.0, gap)  # fmt: skip
+            arm = (-radius * wx, -radius * wy)
+            add_contact(model, state, work, ball, WALL, BALL_WALL, (wx, wy), arm, (0.0, 0.0), gap)
             if k == 0:
-                turns(match, contacts)
+                turns(work)
     # A ball in the goal may touch its other side as well.
-    if x > field.end and field.post + y - radius < within:
-        add_contact(robots, bodies, match, contacts, coefficients, resting, ball, WALL, BALL_WALL, 0.0, my,
-                    0.0, -my * radius, 0.0, 0.0, field.post + y - radius)  # fmt: skip
+    gap = field.post + y - radius
+    if x > field.end and gap < within:
+        add_contact(model, state, work, ball, WALL, BALL_WALL, (0.0, my), (0.0, -my * radius), (0.0, 0.0), gap)
 
 
 @compiled
-def robot_at_walls(field, robots, bodies, match, contacts, coefficients, resting, i, within):
+def robot_at_walls(model, state, work, i, within):
     """Side walls, backs of the goals, triangles, and the four walls beside the goals with their posts."""
-    robot = robots[i]
-    c, s, half = robot.cosine, robot.sine, robot.half
+    field, robot, half = model.field[0], state.robots[i], model.robots[i].half
+    c, s = robot.cosine, robot.sine
     extent = half_extent(half, c, s)
     diagonal = half * (abs(c + s) + abs(c - s))
     for k in range(4):
         mx, my = 1.0 - 2.0 * (k % 2), 1.0 - 2.0 * (k // 2)
         x, y = mx * robot.x, my * robot.y
         if mx > 0.0 and field.side - y - extent < within:
-            plane(robots, bodies, match, contacts, coefficients, resting, i, 0.0, -my, field.side - y, within)
+            straight_wall(model, state, work, i, (0.0, -my), field.side - y, within)
         if my > 0.0 and field.back - x - extent < within:
-            plane(robots, bodies, match, contacts, coefficients, resting, i, -mx, 0.0, field.back - x, within)
+            straight_wall(model, state, work, i, (-mx, 0.0), field.back - x, within)
         if DIAGONAL * (field.corner - x - y - diagonal) < within:
-            plane(robots, bodies, match, contacts, coefficients, resting, i, -DIAGONAL * mx, -DIAGONAL * my,
-                  DIAGONAL * (field.corner - x - y), within)  # fmt: skip
+            normal = (-DIAGONAL * mx, -DIAGONAL * my)
+            straight_wall(model, state, work, i, normal, DIAGONAL * (field.corner - x - y), within)
         if max(field.end - x, field.post - y) - extent >= within:
             continue
         gap, count, nx, ny, px, py, gap_p, qx, qy, gap_q = square_at_goal_wall(
@@ -301,60 +309,60 @@ def robot_at_walls(field, robots, bodies, match, contacts, coefficients, resting
         )
         if gap >= within:
             continue
-        before = match.contacts
+        before = work.counts[0].contacts
         for point in range(count):
             ax, ay, at = (px, py, gap_p) if point == 0 else (qx, qy, gap_q)
             if at < within:
-                add_contact(robots, bodies, match, contacts, coefficients, resting, i, WALL, ROBOT_WALL, mx * nx,
-                            my * ny, mx * ax, my * ay, 0.0, 0.0, at)  # fmt: skip
-        join(match, contacts, before)
+                normal, arm = (mx * nx, my * ny), (mx * ax, my * ay)
+                add_contact(model, state, work, i, WALL, ROBOT_WALL, normal, arm, (0.0, 0.0), at)
+        join(work, before)
 
 
 @compiled
-def plane(robots, bodies, match, contacts, coefficients, resting, i, nx, ny, distance, within):
-    """A straight wall with normal n towards the robot, `distance` from its middle: the vertices that come near."""
-    robot = robots[i]
-    c, s, half = robot.cosine, robot.sine, robot.half
-    before = match.contacts
+def straight_wall(model, state, work, i, normal, distance, within):
+    """A wall with a normal towards the robot, `distance` from its middle: the vertices that come near."""
+    robot, half = state.robots[i], model.robots[i].half
+    c, s = robot.cosine, robot.sine
+    nx, ny = normal
+    before = work.counts[0].contacts
     for k in range(4):
         along, across = half * (1.0 - 2.0 * (k % 2)), half * (1.0 - 2.0 * (k // 2))
         px, py = along * c - across * s, along * s + across * c
         gap = distance + nx * px + ny * py
         if gap < within:
-            add_contact(robots, bodies, match, contacts, coefficients, resting, i, WALL, ROBOT_WALL, nx, ny, px, py,
-                        0.0, 0.0, gap)  # fmt: skip
-    join(match, contacts, before)
+            add_contact(model, state, work, i, WALL, ROBOT_WALL, normal, (px, py), (0.0, 0.0), gap)
+    join(work, before)
 
 
 # --- all of them -------------------------------------------------------------------------------------------------
 
 
-@compiled
-def collect(field, coefficients, robots, bodies, match, contacts, near, pairs, resting, within):
+@inlined
+def collect(model, state, work, within):
     """All bodies that may touch within this step, and the contacts that they may have."""
-    match.contacts = match.near = match.overflow = 0
-    ball = len(robots)
+    counts, match, field, ball = work.counts[0], state.match[0], model.field[0], len(model.robots)
+    counts.contacts = counts.near = counts.overflow = 0
     if not clear_of_walls(field, match.ball_x, match.ball_y, field.radius, within):
-        note_near(match, near, ball, WALL)
-        ball_at_walls(field, robots, bodies, match, contacts, coefficients, resting, within)
+        note_near(work, ball, WALL)
+        ball_at_walls(model, state, work, within)
     for i in range(ball):
-        robot = robots[i]
+        robot, own_reach = state.robots[i], model.robots[i].reach
         if robot.playing == 0.0:
             continue
-        if not clear_of_walls(field, robot.x, robot.y, robot.reach, within):
-            note_near(match, near, i, WALL)
-            robot_at_walls(field, robots, bodies, match, contacts, coefficients, resting, i, within)
+        if not clear_of_walls(field, robot.x, robot.y, own_reach, within):
+            note_near(work, i, WALL)
+            robot_at_walls(model, state, work, i, within)
         dx, dy = match.ball_x - robot.x, match.ball_y - robot.y
-        reach = robot.reach + field.radius + within
+        reach = own_reach + field.radius + within
         if dx * dx + dy * dy < reach * reach:
-            note_near(match, near, ball, i)
-            ball_meets(field, robots, bodies, match, contacts, coefficients, resting, i, within)
-    match.tests += ball + match.pairs
-    for k in range(match.pairs):
-        i, j = pairs[k, 0], pairs[k, 1]
-        one, other = robots[i], robots[j]
+            note_near(work, ball, i)
+            ball_meets(model, state, work, i, within)
+    match.tests += ball + match.neighbours
+    for k in range(match.neighbours):
+        i, j = int(state.neighbours[k, 0]), int(state.neighbours[k, 1])
+        one, other = state.robots[i], state.robots[j]
         dx, dy = other.x - one.x, other.y - one.y
-        reach = one.reach + other.reach + within
+        reach = model.robots[i].reach + model.robots[j].reach + within
         if dx * dx + dy * dy < reach * reach:
-            note_near(match, near, i, j)
-            robots_meet(robots, bodies, match, contacts, coefficients, resting, i, j, within)
+            note_near(work, i, j)
+            robots_meet(model, state, work, i, j, within)

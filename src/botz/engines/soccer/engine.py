@@ -3,23 +3,25 @@ physics/soccer/planar_drive.py and physics/soccer/impact.py."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import hypot
+from collections.abc import Mapping, Sequence
+from math import atan2, hypot, isinf
 from typing import Any
 
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
-from botz.engines.base import Engine, EngineState
-from botz.engines.soccer import model as layout
+from botz.engines.base import Engine, EngineState, RobotState
 from botz.engines.soccer import step as kernel
+from botz.engines.soccer.model import BLUE, EULER, SPHERES, YELLOW, build_model
 from botz.engines.soccer.rows import channels_of, views_of
+from botz.engines.soccer.state import State, empty_state, put, start
+from botz.engines.soccer.work import build_work
 from botz.errors import InputError, Problem
-from botz.physics.soccer import planar_drive
 from botz.scenario.names import closest
 from botz.scenario.soccer.schema import FASTEST, SoccerScenario
 
 MATCH = "match"
+SIDES = ("left", "right")
 PLACE = ("x", "y", "heading", "playing")
 BALL_PLACE = ("x", "y", "vx", "vy")
 CALL = ("foul", "team", "quadrant", "timestamp", "half")
@@ -42,12 +44,11 @@ class SoccerEngine(Engine):
     def __init__(self, scenario: SoccerScenario):
         self.scenario = scenario
         self.dt = scenario.time.step_ns * 1e-9
-        self.method = layout.RK4 if scenario.time.method == "rk4" else layout.EULER
         self.names = list(scenario.robots)
-        self.records = layout.build_records(scenario, self.dt)
-        self._margin = layout.neighbour_margin(float(self.records.robots["reach"].max()))
-        self._ball_start = np.array(scenario.world.ball.position)
-        self._first = layout.BLUE if scenario.match.first_kick_off == "blue" else layout.YELLOW
+        self.model = build_model(scenario, self.dt)
+        self.state = empty_state(self.model)
+        self.work = build_work(self.model)
+        self._first = BLUE if scenario.match.first_kick_off == "blue" else YELLOW
         self.channels = ChannelTable(channels_of(scenario))
         self.inputs_table = ChannelTable(self._input_channels())
         self.inputs = np.zeros(self.inputs_table.width)
@@ -58,9 +59,8 @@ class SoccerEngine(Engine):
         self._halted[BY_SPEED : 5 * len(self.names) : 5] = 1.0
         self.views = views_of(scenario)
         self._rng = np.random.default_rng(0)
-        stateful = (self.records.robots, self.records.bodies, self.records.match)
-        self._stateful = tuple(records.view(np.uint8) for records in stateful)
-        self._kept_records = tuple(records.copy() for records in self._stateful)
+        self._bytes = tuple(part.view(np.uint8) for part in self.state)
+        self._kept_bytes = tuple(part.copy() for part in self._bytes)
         self._check_step()
         self.reset(self._rng)
         self._check_places()
@@ -92,11 +92,11 @@ class SoccerEngine(Engine):
     def _check_step(self) -> None:
         """Euler's method needs h λ < 2 of the fastest motion, Runge-Kutta about 2.78."""
         limit, part = self.fastest_motion()
-        longest = (2.0 if self.method == layout.EULER else 2.78) / limit
+        longest = (2.0 if self.model.field[0].method == EULER else 2.78) / limit
         if self.dt > longest:
             message = f"{self.dt:g} s is too long for the {part}; at most {longest:.2g} s, better a tenth of it"
             raise InputError(Problem(message, key="time.step"))
-        jump, largest = float(self.records.resting.max()), self.fastest_followed
+        jump, largest = float(self.model.inertia["resting"].max()), self.fastest_followed
         if jump > 0.5 * largest:
             message = (
                 f"{self.dt:g} s is too long for motors that add {jump:.3g} m/s within it; a step can follow bodies "
@@ -107,13 +107,13 @@ class SoccerEngine(Engine):
     @property
     def fastest_followed(self) -> float:
         """The speed above which a body would need more parts of a step than there are [m/s]."""
-        return kernel.MOST_PARTS * float(self.records.field[0].feature) / self.dt
+        return kernel.MOST_PARTS * float(self.model.field[0].feature) / self.dt
 
     def fastest_motion(self) -> tuple[float, str]:
         """The largest rate at which a speed settles [1/s], and whose it is."""
         ball = self.scenario.world.ball
         found = [(ball.friction / ball.inertial_mass, "ball's friction")]
-        for own, name in zip(self.records.robots, self.names, strict=True):
+        for own, name in zip(self.model.robots, self.names, strict=True):
             mass = np.array([[own.mass_11, own.mass_12], [own.mass_12, own.mass_22]])
             drag = np.array([[own.drag_11, own.drag_12], [own.drag_12, own.drag_22]])
             half = 0.5 * own.track
@@ -127,40 +127,40 @@ class SoccerEngine(Engine):
     def _check_places(self) -> None:
         """Both kick-off arrangements must be free of overlaps, and so must be the start."""
         problems: list[Problem] = []
-        for kicking, key in ((layout.BLUE, "blue"), (layout.YELLOW, "yellow")):
-            robots, match = self.records.robots.copy(), self.records.match.copy()
-            for own, place in zip(robots, self.records.places[kicking], strict=True):
-                put(own, *place)
-            match[0].ball_x, match[0].ball_y = self._ball_start
-            if abs(self._ball_start[0]) > self.records.field[0].end + self.records.field[0].radius:
-                message = f"{self._ball_start[0]:g} m is in a goal; a match begins on the field"
-                raise InputError(Problem(message, key="world.ball.position"))
-            for complaint, place_key in self._overlaps(robots, match, kicking):
+        field = self.model.field[0]
+        if abs(field.ball_x) > field.end + field.radius:
+            message = f"{field.ball_x:g} m is in a goal; a match begins on the field"
+            raise InputError(Problem(message, key="world.ball.position"))
+        for kicking, key in ((BLUE, "blue"), (YELLOW, "yellow")):
+            state = empty_state(self.model)
+            start(self.model, state, kicking, [0.0, 0.0])
+            for complaint, place_key in self._overlaps(state, kicking):
                 if all(place_key != known.key for known in problems):
                     problems.append(Problem(f"{complaint} (kick-off of {key})", key=place_key))
         if problems:
             raise InputError(problems)
 
-    def _overlaps(self, robots: np.ndarray, match: np.ndarray, kicking: int = -1) -> list[tuple[str, str]]:
+    def _overlaps(self, state: State, kicking: int = -1) -> list[tuple[str, str]]:
         """What overlaps, in words, and the key of the body to move; `kicking` is the team whose kick-off it is."""
-        found = np.empty((64, 2), dtype=np.int64)
-        count = kernel.overlaps(self.records.field, robots, match, found)
+        pairs = np.empty((64, 2), dtype=np.int64)
+        count = kernel.overlaps(self.model, state, pairs)
         result = []
-        for i, j in found[: min(count, len(found))].tolist():
+        for i, j in pairs[: min(count, len(pairs))].tolist():
             is_ball = i == len(self.names)
-            one = "the ball" if is_ball else self.names[i]
+            name = "the ball" if is_ball else self.names[i]
             key = "world.ball.position" if is_ball else f"robots.{self.names[i]}.{self._pose_key(i, kicking)}"
-            x, y = (match[0].ball_x, match[0].ball_y) if is_ball else (robots[i].x, robots[i].y)
+            match, robots = state.match[0], state.robots
+            x, y = (match.ball_x, match.ball_y) if is_ball else (robots[i].x, robots[i].y)
+            where = f"{name} at ({x:g}, {y:g})"
             if j < 0:
-                result.append((f"{one} at ({x:g}, {y:g}) is not inside the field", key))
+                result.append((f"{where} is not inside the field", key))
             else:
-                other = robots[j]
-                result.append((f"{one} at ({x:g}, {y:g}) overlaps {self.names[j]} at ({other.x:g}, {other.y:g})", key))
+                result.append((f"{where} overlaps {self.names[j]} at ({robots[j].x:g}, {robots[j].y:g})", key))
         return result
 
     def _pose_key(self, index: int, kicking: int) -> str:
         robot = self.scenario.robots[self.names[index]]
-        kicks = (robot.team == "blue") == (kicking == layout.BLUE) and robot.kick_off_pose is not None
+        kicks = (robot.team == "blue") == (kicking == BLUE) and robot.kick_off_pose is not None
         return "kick_off_pose" if kicking >= 0 and kicks else "pose"
 
     # --- the protocol --------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class SoccerEngine(Engine):
 
     def about(self) -> dict[str, Any]:
         robots = {}
-        for own, (name, (team, number)) in zip(self.records.robots, self.scenario.players.items(), strict=True):
+        for own, (name, (team, number)) in zip(self.model.robots, self.scenario.players.items(), strict=True):
             robots[name] = {
                 "team": team,
                 "id": number,
@@ -189,30 +189,16 @@ class SoccerEngine(Engine):
         self.inputs[HALT] = self.inputs[-1] = 0.0
         self._told_call = self.inputs[REFEREE].copy()
         self.ended = ""
-        records = self.records
-        for own, place in zip(records.robots, records.places[self._first], strict=True):
-            put(own, *place)
-            own.playing, own.angle_left, own.angle_right = 1.0, 0.0, 0.0
-        for name in ("u0", "u1"):
-            records.bodies[name] = 0.0
-        match = records.match[0]
-        for name in layout.MATCH_STATE:
-            match[name] = 0.0
-        match.ball_x, match.ball_y = self._ball_start
-        vx, vy = self.scenario.world.ball.velocity
-        records.bodies[-1].u0, records.bodies[-1].u1 = vx, vy
-        match.ball_heading = np.arctan2(vy, vx)
-        match.drift = np.inf
+        start(self.model, self.state, self._first, self.scenario.world.ball.velocity)
 
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
-        if self.inputs[-1] != self.records.match[0].placement:
+        match = self.state.match[0]
+        if self.inputs[-1] != match.placement:
             self._replace()
-        match = self.records.match[0]
         before = match.score_blue, match.score_yellow
-        taken, finite, scorer = kernel.advance_match(
-            *self.records, self._ball_start, self._margin, self.method, self.dt, self._driven(), step, n,
-            record_every, rows,
-        )  # fmt: skip
+        taken, finite, scorer = kernel.advance(
+            self.model, self.state, self.work, self._driven(), self.dt, step, n, record_every, rows
+        )
         blue, yellow = int(match.score_blue), int(match.score_yellow)
         scored = [team for team, now, was in zip(("blue", "yellow"), (blue, yellow), before, strict=True) if now > was]
         self.news = (*self._new_call(), *(f"goal for {team}: {blue}:{yellow}" for team in scored))
@@ -238,36 +224,117 @@ class SoccerEngine(Engine):
         return (f"referee: {name}{team}",)
 
     def results(self) -> dict[str, str]:
-        match = self.records.match[0]
+        match = self.state.match[0]
         return {"score_blue": str(int(match.score_blue)), "score_yellow": str(int(match.score_yellow))}
 
     def observe(self, row: np.ndarray) -> None:
-        records = self.records
-        kernel.observe_match(records.field, records.robots, records.bodies, records.match, self._driven(), row)
+        kernel.observe(self.model, self.state, self._driven(), row)
 
     def state_arrays(self) -> dict[str, np.ndarray]:
-        found = {"inputs": self.inputs}
-        found |= {f"robot/{name}": self.records.robots[name] for name in planar_drive.STATE_FIELDS}
-        found |= {f"body/{name}": self.records.bodies[name] for name in ("u0", "u1")}
-        return found | {f"match/{name}": self.records.match[name] for name in layout.MATCH_STATE}
+        """The fields of the state's records, and the inputs."""
+        arrays = {"inputs": self.inputs, "neighbours": self.state.neighbours}
+        for group, part in (("robot", self.state.robots), ("body", self.state.speeds), ("match", self.state.match)):
+            arrays |= {f"{group}/{name}": part[name] for name in part.dtype.names}
+        return arrays
 
     def restore(self, state: EngineState) -> None:
         super().restore(state)
-        self._look_again()
+        self.ended = ""
 
     def keep(self) -> None:
-        for kept, records in zip(self._kept_records, self._stateful, strict=True):
-            kept[...] = records
+        for kept, part in zip(self._kept_bytes, self._bytes, strict=True):
+            kept[...] = part
 
     def go_back(self) -> None:
-        for kept, records in zip(self._kept_records, self._stateful, strict=True):
-            records[...] = kept
-        self._look_again()
-
-    def _look_again(self) -> None:
-        """Neighbours are looked for anew; who they are changes nothing but the time that it takes."""
-        self.records.match[0].drift = np.inf
+        for kept, part in zip(self._kept_bytes, self._bytes, strict=True):
+            part[...] = kept
         self.ended = ""
+
+    # --- the state of one robot ----------------------------------------------------------------------------
+
+    def get_state(self, robot: str) -> RobotState:
+        self._index(robot)
+        values = self._values(self.state, robot)
+        joints = {side: (float(values[f"{side}/angle"]), float(values[f"{side}/speed"])) for side in SIDES}
+        return RobotState(values["pose"], values["twist"], joints)
+
+    def _values(self, state: State, actor: str) -> dict[str, Any]:
+        """Channels of one actor in this state, by local name."""
+        row = np.empty(self.channels.width)
+        kernel.observe(self.model, state, self._driven(), row)
+        return {channel.local_name: self.channels.value(row, channel.name) for channel in self.channels.of_robot(actor)}
+
+    def set_state(
+        self,
+        robot: str,
+        *,
+        pose: Sequence[float] | None = None,
+        twist: Sequence[float] | None = None,
+        joints: Mapping[str, float | tuple[float, float]] | None = None,
+    ) -> None:
+        """The wheels do not slip: their speeds and the robot's velocity are one thing said twice. A robot may slide
+        aside as fast as it does where it leans on something. The energy account counts the change as a placement."""
+        index = self._index(robot)
+        state = State(*(part.copy() for part in self.state))
+        own, speeds = state.robots[index], state.speeds[index]
+        if pose is not None:
+            x, y, heading = command_numbers(pose, 3, f"{robot}/pose (x, y, heading)")
+            if max(abs(x), abs(y), abs(heading)) > FARTHEST:
+                raise InputError(Problem("a pose beyond the field", key=f"{robot}/pose"))
+            own.x, own.y = x, y
+            if heading != atan2(own.sine, own.cosine):  # else the bits that belong to it stay
+                own.heading, own.cosine, own.sine = heading, np.cos(heading), np.sin(heading)
+            complaints = self._overlaps(state)
+            if complaints:
+                raise InputError([Problem(complaint, key=f"{robot}/pose") for complaint, _ in complaints[:3]])
+        if twist is not None:
+            speeds.u0, own.slide, speeds.u1 = command_numbers(twist, 3, f"{robot}/twist (vx, vy, yaw_rate)")
+        self._set_wheels(robot, joints or {}, state, twist is not None)
+        self._check_speeds(robot, own, speeds)
+        state.match[0].placed += self._kinetic(state) - self._kinetic(self.state)
+        state.match[0].drift = np.inf
+        for part, new in zip(self.state, state, strict=True):
+            part[...] = new
+
+    def _set_wheels(self, robot: str, joints: Mapping[str, Any], state: State, moving: bool) -> None:
+        """Angles of wheels, and their speeds: the robot's velocity follows, or has to agree where it is given too."""
+        index, values = self._index(robot), self._values(state, robot)
+        model, own, speeds = self.model.robots[index], state.robots[index], state.speeds[index]
+        present = [float(values[f"{side}/speed"]) for side in SIDES]
+        wanted = list(present)
+        for name, value in joints.items():
+            if name not in SIDES:
+                raise InputError(Problem(f"no joint {name!r}{closest(name, SIDES)}", key=robot))
+            size = 1 if np.ndim(value) == 0 else 2
+            angle, *rate = command_numbers(value, size, f"{robot}/{name} (angle, or angle and speed)")
+            own[f"angle_{name}"] = angle
+            if rate:
+                wanted[SIDES.index(name)] = rate[0]
+        off = max(abs(new - old) for new, old in zip(wanted, present, strict=True))
+        if moving and off > 1e-9 * (1.0 + max(map(abs, present))):
+            message = f"wheels at {wanted[0]:g} and {wanted[1]:g} rad/s would slip; the twist turns them at "
+            raise InputError(Problem(f"{message}{present[0]:g} and {present[1]:g} rad/s", key=robot))
+        if not moving and off > 0.0:
+            left, right = model.radius_left * wanted[0], model.radius_right * wanted[1]
+            speeds.u0, speeds.u1 = 0.5 * (left + right), (right - left) * model.per_track
+
+    def _check_speeds(self, robot: str, own: np.record, speeds: np.record) -> None:
+        index, key = self._index(robot), f"{robot}/twist"
+        model, speed = self.model.robots[index], hypot(speeds.u0, own.slide)
+        slowest = 0.0 if isinf(model.grip) else kernel.FASTEST_SLIDE
+        if own.playing == 0.0 and (speed or speeds.u1):
+            raise InputError(Problem("a robot that is out of play does not move", key=key))
+        if abs(own.slide) > slowest:
+            message = f"vy is {own.slide:g} m/s; its wheels let it slide aside at {slowest:g} m/s at most"
+            raise InputError(Problem(message, key=key))
+        if speed + abs(speeds.u1) * model.reach > FASTEST:
+            message = f"points of the robot at {speed + abs(speeds.u1) * model.reach:g} m/s are beyond {FASTEST:g} m/s"
+            raise InputError(Problem(message, key=key))
+
+    def _index(self, robot: str) -> int:
+        if robot not in self.names:
+            raise InputError(Problem(f"no robot {robot!r}{closest(robot, self.names)}"))
+        return self.names.index(robot)
 
     # --- commands ------------------------------------------------------------------------------------------
 
@@ -298,7 +365,7 @@ class SoccerEngine(Engine):
             raise InputError(Problem(message, key=robot))
         if "twist" in command:
             v, w = np.clip(command_numbers(command["twist"], 2, f"{robot}/twist (v, yaw_rate)"), -WILDEST, WILDEST)
-            own = self.records.robots[self.names.index(robot)]
+            own = self.model.robots[self.names.index(robot)]
             side = 0.5 * own.track * w
             values[2], values[3] = (v - side) / own.radius_left, (v + side) / own.radius_right
         for name, index in (SPEEDS | VOLTAGES).items():
@@ -311,7 +378,7 @@ class SoccerEngine(Engine):
     def _resolve_match(self, command: Mapping[str, Any]) -> np.ndarray:
         """All bodies that are put somewhere at one step boundary; a place that is not free is refused. The referee's
         part beside it: whether the robots are halted, and the call as it was."""
-        match = self.records.match[0]
+        match, field = self.state.match[0], self.model.field[0]
         values = self.inputs[self._match_inputs].copy()
         if "halt" in command:
             values[HALT] = float(command_numbers(command["halt"], 1, f"{MATCH}/halt (1 or 0)")[0] > 0.5)
@@ -326,9 +393,9 @@ class SoccerEngine(Engine):
             team = command_numbers(command["kick_off"], 1, f"{MATCH}/kick_off (1 blue, 2 yellow)")[0]
             if team not in (1.0, 2.0):
                 raise InputError(Problem(f"1 for blue or 2 for yellow, not {team:g}", key=f"{MATCH}/kick_off"))
-            values[:4] = [*self._ball_start, 0.0, 0.0]
-            for index, place in enumerate(self.records.places[int(team) - 1]):
-                values[4 + 4 * index : 8 + 4 * index] = [*place, self.records.robots[index].playing]
+            values[:4] = [field.ball_x, field.ball_y, 0.0, 0.0]
+            for index, place in enumerate(self.model.places[int(team) - 1]):
+                values[4 + 4 * index : 8 + 4 * index] = [*place, self.state.robots[index].playing]
         if "ball/place" in command:
             ball = command_numbers(command["ball/place"], 4, f"{MATCH}/ball/place (x, y, vx, vy)")
             if hypot(ball[2], ball[3]) > FASTEST:
@@ -349,39 +416,37 @@ class SoccerEngine(Engine):
     def _check_free(self, values: np.ndarray) -> None:
         if np.nanmax(np.abs(values[: self._places]), initial=0.0) > FARTHEST:
             raise InputError(Problem("a place beyond the field", key=MATCH))
-        robots, match = self.records.robots.copy(), self.records.match.copy()
-        apply_places(robots, match, values)
-        complaints = self._overlaps(robots, match)
+        state = State(*(part.copy() for part in self.state))
+        apply_places(state, values)
+        complaints = self._overlaps(state)
         if complaints:
             raise InputError([Problem(complaint, key=MATCH) for complaint, _ in complaints[:3]])
 
     def _replace(self) -> None:
         """Carry the commanded replacement out, at the present step boundary."""
-        records, match = self.records, self.records.match[0]
+        state, match, field = self.state, self.state.match[0], self.model.field[0]
         values = self.inputs[self._match_inputs]
-        before = self._kinetic()
-        apply_places(records.robots, records.match, values)
+        before = self._kinetic(state)
+        apply_places(state, values)
         for index in range(len(self.names)):
             if np.isfinite(values[4 + 4 * index]):
-                records.bodies[index].u0 = records.bodies[index].u1 = 0.0
+                state.speeds[index].u0 = state.speeds[index].u1 = 0.0
         if np.isfinite(values[0]):
-            records.bodies[-1].u0, records.bodies[-1].u1 = values[2], values[3]
+            state.speeds[-1].u0, state.speeds[-1].u1 = values[2], values[3]
             if values[2] or values[3]:
                 match.ball_heading = np.arctan2(values[3], values[2])
-            match.in_goal = float(abs(match.ball_x) > records.field[0].end + records.field[0].radius)
-        match.placed += self._kinetic() - before
+            match.in_goal = float(abs(match.ball_x) > field.end + field.radius)
+        match.placed += self._kinetic(state) - before
         match.placement = values[-1]
         match.drift = np.inf
 
-    def _kinetic(self) -> float:
-        row = np.empty(self.channels.width)
-        self.observe(row)
-        return float(row[self.channels.slices["match/energy"]][0])
+    def _kinetic(self, state: State) -> float:
+        return float(self._values(state, MATCH)["energy"][0])
 
     def stability_hint(self) -> str:
-        if self.records.field[0].model == layout.SPHERES:
+        if self.model.field[0].impact_model == SPHERES:
             return "equivalent spheres gain energy in impacts; world.impacts.model: rigid does not"
-        bodies, reach = self.records.bodies, self.records.robots["reach"]
+        bodies, reach = self.state.speeds, self.model.robots["reach"]
         speeds = np.abs(bodies["u0"][:-1]) + np.abs(bodies["u1"][:-1]) * reach
         fastest = max(hypot(bodies[-1].u0, bodies[-1].u1), float(speeds.max()))
         if np.isfinite(fastest) and fastest > 0.1 * self.fastest_followed:
@@ -392,17 +457,11 @@ class SoccerEngine(Engine):
         return f"the fastest motion is that of the {part}, with a time constant of {1.0 / limit:.2g} s"
 
 
-def put(own: np.record, x: float, y: float, heading: float) -> None:
-    own.x, own.y, own.heading = x, y, heading
-    own.cosine, own.sine = np.cos(heading), np.sin(heading)
-    own.slide = 0.0
-
-
-def apply_places(robots: np.ndarray, match: np.ndarray, values: np.ndarray) -> None:
+def apply_places(state: State, values: np.ndarray) -> None:
     """Robots and ball where a replacement puts them; NaN leaves one alone."""
     if np.isfinite(values[0]):
-        match[0].ball_x, match[0].ball_y = values[0], values[1]
-    for index, own in enumerate(robots):
+        state.match[0].ball_x, state.match[0].ball_y = values[0], values[1]
+    for index, own in enumerate(state.robots):
         place = values[4 + 4 * index : 8 + 4 * index]
         if np.isfinite(place[0]):
             put(own, *place[:3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from botz.engines.soccer.contacts import look_closer
 from botz.engines.soccer.model import SPHERES
 from botz.engines.soccer.motion import total_energy
+from botz.engines.soccer.work import MOST_RESTING, bodies_of
 from botz.kernels import compiled, inlined
 from botz.physics.soccer.impact import (
     STILL,
@@ -26,24 +27,24 @@ ROUNDING = 1e-12
 TOGETHER = 1e-7
 """Two points of a face that come this close to touching at the same time are one impact [m]."""
 SAME_TIME = 1e-9
-"""Contacts that close within this share of a step close together."""
+"""Contacts that close within this fraction of a step close together."""
 MOST_LOOKS = 3
 """At the moment of one contact, whose normal turns: each look is as good as a step of Newton's method."""
 
 
 @compiled
-def impact(field, robots, bodies, match, contacts, k, time):
+def impact(model, state, work, k, time):
     """The impact of contact `k`, together with its mate where both are touching."""
-    contact = contacts[k]
+    contact, match, bodies = work.contacts[k], state.match[0], bodies_of(model, state, work)
     if normal_speed(bodies, contact) < -contact.resting:
         match.impacts += 1.0
-    if field.model == SPHERES:
-        before = total_energy(field, robots, bodies)
-        sphere_impact(robots, bodies, contact, time)
-        match.lost += before - total_energy(field, robots, bodies)
+    if model.field[0].impact_model == SPHERES:
+        before = total_energy(model, state.speeds)
+        sphere_impact(state.robots, bodies, contact, time)
+        match.lost += before - total_energy(model, state.speeds)
         return
     if contact.mate >= 0:
-        mate = contacts[contact.mate]
+        mate = work.contacts[contact.mate]
         if predicted_gap(bodies, mate, time) <= TOGETHER:
             lost = face_impact(bodies, contact, mate, time)
             if lost >= 0.0:
@@ -61,20 +62,21 @@ def is_resting(bodies, contact, now, h):
 
 
 @compiled
-def mark_leaning(bodies, match, contacts, first, now, h):
+def mark_leaning(bodies, contacts, count, first, now, h):
     """The bodies that lean on each other from a contact on, walls not counted: they are no part of any chain."""
-    for i in range(len(bodies)):
-        bodies[i].leaning = 0
-    bodies[contacts[first].first].leaning = 1
+    motion = bodies.motion
+    for i in range(len(motion)):
+        motion[i].leaning = 0
+    motion[contacts[first].first].leaning = 1
     growing = True
     while growing:
         growing = False
-        for k in range(match.contacts):
+        for k in range(count):
             contact = contacts[k]
-            if contact.second == WALL or bodies[contact.first].leaning == bodies[contact.second].leaning:
+            if contact.second == WALL or motion[contact.first].leaning == motion[contact.second].leaning:
                 continue
             if is_resting(bodies, contact, now, h):
-                bodies[contact.first].leaning = bodies[contact.second].leaning = 1
+                motion[contact.first].leaning = motion[contact.second].leaning = 1
                 growing = True
 
 
@@ -89,94 +91,104 @@ def comes_before(one, other):
 
 
 @inlined
-def lean(robots, bodies, i, x, y):
+def lean(robots, motion, i, x, y):
     """The part of an impulse that a robot's wheels have to take sideways."""
     if i < len(robots):
-        bodies[i].side += robots[i].cosine * y - robots[i].sine * x
+        motion[i].side += robots[i].cosine * y - robots[i].sine * x
 
 
 @compiled
-def settle(robots, bodies, match, contacts, system, first, now, h):
+def settle(model, state, work, first, now, h):
     """Contacts that hardly approach, all of a chain at once: bodies that lean on each other come to rest together.
 
     No contact may close more than its gap in the rest of the step, v_n ≥ −gap/τ; the impulses that this takes lower the
     energy, since gaps are not negative. Friction follows from them and moves the bodies along their faces, after which
     the normal impulses are put right once more.
     """
-    most = system.shape[1]
-    speeds, impulses, numbers = system[2 * most], system[2 * most + 1], system[2 * most + 2]
+    bodies, contacts, chain, match = bodies_of(model, state, work), work.contacts, work.chain[0], state.match[0]
+    speeds, impulses, numbers, couplings = chain.speeds, chain.impulses, chain.numbers, chain.couplings
     left = h - now
-    count = 0
-    mark_leaning(bodies, match, contacts, first, now, h)
-    for k in range(match.contacts):
+    mark_leaning(bodies, contacts, work.counts[0].contacts, first, now, h)
+    count = gather_chain(bodies, contacts, work.counts[0].contacts, speeds, numbers, now, h)
+    for a in range(count):
+        one = contacts[numbers[a]]
+        couplings[a, a] = one.inverse_mass
+        for b in range(a):
+            couplings[a, b] = couplings[b, a] = coupling(bodies, one, contacts[numbers[b]])
+    for turn in range(2):
+        for a in range(count):
+            contact = contacts[numbers[a]]
+            gap = max(predicted_gap(bodies, contact, now), 0.0)
+            speeds[a] = normal_speed(bodies, contact) + gap / left
+        resting_impulses(count, couplings, speeds, impulses, chain.pushing, chain.factors, STILL)
+        for a in range(count):
+            impulse = impulses[a]
+            if impulse <= 0.0:
+                continue
+            contact = contacts[numbers[a]]
+            before = normal_speed(bodies, contact)
+            push_apart(bodies, contact, impulse, now, False, True)
+            match.lost -= 0.5 * impulse * (before + normal_speed(bodies, contact))
+            x, y = impulse * contact.normal_x, impulse * contact.normal_y
+            lean(state.robots, work.motion, contact.first, x, y)
+            if contact.second != WALL:
+                lean(state.robots, work.motion, contact.second, -x, -y)
+        # Only now: the normal impulses lower the energy as a whole, and friction between them would spoil that.
+        for a in range(count if turn == 0 else 0):
+            if impulses[a] > 0.0:
+                match.lost += friction_impulse(bodies, contacts[numbers[a]], impulses[a], now)
+
+
+@compiled
+def gather_chain(bodies, contacts, total, speeds, numbers, now, h):  # -> how many
+    """The contacts that rest between bodies that lean on each other, in the order of their speeds and not of their
+    numbers: sums then come out alike in a mirrored match."""
+    count, left = 0, h - now
+    for k in range(total):
         contact = contacts[k]
-        if count == most or bodies[contact.first].leaning == 0 or not is_resting(bodies, contact, now, h):
+        if count == MOST_RESTING or bodies.motion[contact.first].leaning == 0:
+            continue
+        if not is_resting(bodies, contact, now, h):
             continue
         speed = normal_speed(bodies, contact) + max(predicted_gap(bodies, contact, now), 0.0) / left
-        # In the order of their speeds, not of their numbers: sums then come out alike in a mirrored match.
         at = count
         while at > 0 and (
-            speeds[at - 1] > speed
-            or (speeds[at - 1] == speed and comes_before(contact, contacts[int(numbers[at - 1])]))
+            speeds[at - 1] > speed or (speeds[at - 1] == speed and comes_before(contact, contacts[numbers[at - 1]]))
         ):
             speeds[at], numbers[at] = speeds[at - 1], numbers[at - 1]
             at -= 1
         speeds[at], numbers[at] = speed, k
         count += 1
-    for a in range(count):
-        one = contacts[int(numbers[a])]
-        system[a, a] = one.inverse_mass
-        for b in range(a):
-            system[a, b] = system[b, a] = coupling(bodies, one, contacts[int(numbers[b])])
-    for turn in range(2):
-        for a in range(count):
-            contact = contacts[int(numbers[a])]
-            gap = max(predicted_gap(bodies, contact, now), 0.0)
-            speeds[a] = normal_speed(bodies, contact) + gap / left
-        resting_impulses(count, system, speeds, impulses, system[2 * most + 3], system[most:], STILL)
-        for a in range(count):
-            impulse = impulses[a]
-            if impulse <= 0.0:
-                continue
-            contact = contacts[int(numbers[a])]
-            before = normal_speed(bodies, contact)
-            push_apart(bodies, contact, impulse, now, False, True)
-            match.lost -= 0.5 * impulse * (before + normal_speed(bodies, contact))
-            lean(robots, bodies, contact.first, impulse * contact.normal_x, impulse * contact.normal_y)
-            if contact.second != WALL:
-                lean(robots, bodies, contact.second, -impulse * contact.normal_x, -impulse * contact.normal_y)
-        # Only now: the normal impulses lower the energy as a whole, and friction between them would spoil that.
-        for a in range(count if turn == 0 else 0):
-            if impulses[a] > 0.0:
-                match.lost += friction_impulse(bodies, contacts[int(numbers[a])], impulses[a], now)
+    return count
 
 
 @compiled
-def resolve(field, robots, bodies, match, contacts, system, h):
+def resolve(model, state, work, h):
     """Impacts in the order of their times, with the geometry of the step's beginning (the ball's: of the moment).
 
     Bodies move at their old speeds until they touch and at the new ones afterwards. The order depends on times and
     speeds, and on a contact's number only where these are equal: a mirrored match stays mirrored.
     """
+    bodies, contacts, count, motion = bodies_of(model, state, work), work.contacts, work.counts[0].contacts, work.motion
     now = 0.0
-    for k in range(match.contacts):
+    for k in range(count):
         foresee(bodies, contacts[k], now, h)
-    for _ in range(32 + 8 * match.contacts):
+    for _ in range(32 + 8 * count):
         when = h
-        for k in range(match.contacts):
+        for k in range(count):
             when = min(when, contacts[k].due)
         if when >= h:
             return
         # Of those that close at the same time, the fastest: rounding must not decide between them.
         chosen, fastest = -1, 0.0
-        for k in range(match.contacts):
+        for k in range(count):
             if contacts[k].due <= when + SAME_TIME * h and contacts[k].due < h and contacts[k].rate < fastest:
                 chosen, fastest = k, contacts[k].rate
         now = max(now, when)
         contact = contacts[chosen]
         if contact.round == 1 and contact.looks < MOST_LOOKS:
             contact.looks += 1
-            look_closer(field, robots, bodies, match, contact, now)
+            look_closer(model, state, work, contact, now)
             foresee(bodies, contact, now, h)
             if contact.due > now:
                 continue  # not yet: it comes up again at its time
@@ -184,17 +196,17 @@ def resolve(field, robots, bodies, match, contacts, system, h):
         if contact.inverse_mass <= 0.0:
             contact.due = h  # neither can give way: what is left to do, the check afterwards does
             continue
-        if -contact.resting <= approach < -STILL and field.model != SPHERES:
-            settle(robots, bodies, match, contacts, system, chosen, now, h)
+        if -contact.resting <= approach < -STILL and model.field[0].impact_model != SPHERES:
+            settle(model, state, work, chosen, now, h)
         elif approach < -STILL:
-            impact(field, robots, bodies, match, contacts, chosen, now)
+            impact(model, state, work, chosen, now)
         rate = gap_rate(bodies, contact)
         if rate * (h - now) < -ROUNDING and normal_speed(bodies, contact) >= -STILL:
-            # The speeds part already, the mean of the step does not: only the way is corrected.
+            # The speeds part already, the mean of the step does not: only the path is corrected.
             push_apart(bodies, contact, -rate / contact.inverse_mass, now, False, False)
-        for k in range(match.contacts):
+        for k in range(count):
             contact = contacts[k]
-            if bodies[contact.first].since == now or (contact.second != WALL and bodies[contact.second].since == now):
+            if motion[contact.first].since == now or (contact.second != WALL and motion[contact.second].since == now):
                 foresee(bodies, contact, now, h)
 
 

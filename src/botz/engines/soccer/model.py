@@ -1,106 +1,67 @@
-"""The records of the engine `soccer`: robots, bodies, contacts, the field and the state of the match."""
+"""Parameters of the engine `soccer`: robots, inertia of all bodies, the field and the rules. No step writes them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from botz.kernels import record, words
-from botz.physics.soccer.impact import BODY, CONTACT
+from botz.physics.soccer.impact import INERTIA
 from botz.physics.soccer.planar_drive import ROBOT
 from botz.scenario.soccer.schema import PlacedSoccerRobot, SoccerScenario
 
-CONTACTS_PER_BODY = 16
 GRAVITY = 9.80665
-MOST_RESTING = 64
-"""Contacts that are worked out together."""
 BLUE, YELLOW = 0, 1
 KICK_OFF, CONTINUE, END = 0, 1, 2
 RIGID, SPHERES = 0, 1
 EULER, RK4 = 0, 1
+TOO_FAR = 1.4
+"""How many times the smallest feature a body may go in one part of a step; neighbours are looked for four times as
+far, which is as far as the list of them reaches."""
 
 FIELD = record(
-    **dict.fromkeys(words("end side post back corner radius ball_mass ball_friction feature cell"), np.float64),
-    after_goal=np.int64, model=np.int64, columns=np.int64, rows=np.int64,
+    **dict.fromkeys(words(
+        "end side post back corner radius ball_mass ball_friction ball_x ball_y feature cell margin"
+    ), np.float64),
+    after_goal=np.int64, impact_model=np.int64, method=np.int64, columns=np.int64, rows=np.int64,
 )  # fmt: skip
-"""Half sizes of the field (`corner`: x + y at the triangles, infinite without them), the ball, the smallest feature
-that nothing may jump over in one go, the cells in which robots look for neighbours, and what motors can add to a
-speed within a step."""
+"""Half sizes of the field (`corner`: x + y at the triangles, infinite without them), the ball and where it starts, the
+smallest feature that nothing may jump over in one go, the cells in which robots look for neighbours, and how much
+farther than they reach: the list then holds for several steps. The rule after a goal, the law of impacts, and the
+method of integration."""
 PAIR = record(restitution=np.float64, friction=np.float64)
 BALL_WALL, ROBOT_WALL, ROBOT_BALL, ROBOT_ROBOT = range(4)
 
-MATCH = record(
-    **dict.fromkeys(words(
-        "ball_x ball_y ball_heading score_blue score_yellow impacts in_goal placement motors friction lost placed "
-        "tests drift start_x start_y"
-    ), np.float64),
-    contacts=np.int64, near=np.int64, pairs=np.int64, overflow=np.int64,
-)  # fmt: skip
-"""State of the match; `drift`: how far robots may have moved since their neighbours were last looked for."""
-MATCH_STATE = words(
-    "ball_x ball_y ball_heading score_blue score_yellow impacts in_goal placement motors friction lost placed"
-)
 
-
-@dataclass
-class Records:
+class Model(NamedTuple):
     field: np.ndarray
-    coefficients: np.ndarray
-    robots: np.ndarray
-    bodies: np.ndarray
-    match: np.ndarray
-    contacts: np.ndarray
-    near: np.ndarray
-    """Pairs of bodies that may touch in this step, (k, 2)."""
+    """One FIELD."""
     pairs: np.ndarray
-    """Robots that are neighbours, (k, 2)."""
-    cells: np.ndarray
-    """First robot of each cell, then the next one of the same cell for each robot."""
+    """PAIR by kind of contact, as BALL_WALL."""
+    robots: np.ndarray
+    inertia: np.ndarray
+    """Of the robots, then of the ball."""
     places: np.ndarray
     """Kick-off poses: by the team that kicks off (2), robot, and x, y, heading."""
-    system: np.ndarray
-    """Room for contacts that rest on each other: their couplings and the factors of these; then, a row each, their
-    speeds, impulses and numbers, and which of them push."""
-    resting: np.ndarray
-    """Approach speed below which nothing bounces, of each body [m/s]."""
-
-    def __iter__(self):
-        return iter(
-            (self.field, self.coefficients, self.robots, self.bodies, self.match, self.contacts, self.near, self.pairs,
-             self.cells, self.places, self.system, self.resting)
-        )  # fmt: skip
 
 
-def build_records(scenario: SoccerScenario, dt: float) -> Records:
+def build_model(scenario: SoccerScenario, dt: float) -> Model:
     count = len(scenario.robots)
-    robots = np.zeros(count, dtype=ROBOT)
-    bodies = np.zeros(count + 1, dtype=BODY)
-    for own, body, robot in zip(robots, bodies, scenario.robots.values(), strict=False):
+    robots, inertia, field = np.zeros(count, ROBOT), np.zeros(count + 1, INERTIA), np.zeros(1, FIELD)
+    for own, body, robot in zip(robots, inertia, scenario.robots.values(), strict=False):
         fill_robot(own, robot)
         body.inverse_11, body.inverse_12, body.inverse_22 = own.inverse_11, own.inverse_12, own.inverse_22
-        body.mass = robot.total_mass
-    ball = scenario.world.ball
-    bodies[-1].inverse_11 = bodies[-1].inverse_22 = 1.0 / ball.inertial_mass
-    bodies[-1].mass = ball.inertial_mass
-    field = np.zeros(1, dtype=FIELD)
+        body.mass, body.resting = robot.total_mass, resting_speed(own, dt)
+    ball = inertia[-1]
+    ball.mass, ball.resting = scenario.world.ball.inertial_mass, 1e-3
+    ball.inverse_11 = ball.inverse_22 = 1.0 / ball.mass
     fill_field(field[0], scenario, robots)
-    cells = int(field[0].columns * field[0].rows)
-    return Records(
-        field=field,
-        coefficients=pair_coefficients(scenario),
-        robots=robots,
-        bodies=bodies,
-        match=np.zeros(1, dtype=MATCH),
-        contacts=np.zeros(CONTACTS_PER_BODY * (count + 1), dtype=CONTACT),
-        near=np.zeros(((count + 1) * (count + 2), 2), dtype=np.int64),
-        pairs=np.zeros((count * (count - 1) // 2 + 1, 2), dtype=np.int64),
-        cells=np.full(cells + count, -1, dtype=np.int64),
-        places=kick_off_places(scenario),
-        system=np.zeros((2 * MOST_RESTING + 4, MOST_RESTING)),
-        resting=resting_speeds(robots, dt),
-    )
+    model = Model(field, pair_coefficients(scenario), robots, inertia, kick_off_places(scenario))
+    for part in model:
+        part.flags.writeable = False
+    return model
 
 
 def fill_robot(own: np.record, robot: PlacedSoccerRobot) -> None:
@@ -144,28 +105,31 @@ def fill_field(field: np.record, scenario: SoccerScenario, robots: np.ndarray) -
     field.radius, field.ball_mass, field.ball_friction = ball.radius, ball.inertial_mass, ball.friction
     field.feature = 0.25 * min(ball.radius, float(robots["half"].min()))
     field.after_goal = {"kick-off": KICK_OFF, "continue": CONTINUE, "end": END}[scenario.match.after_goal]
-    field.model = SPHERES if world.impacts.model == "equivalent-sphere" else RIGID
+    field.ball_x, field.ball_y = ball.position
+    field.method = RK4 if scenario.time.method == "rk4" else EULER
+    field.impact_model = SPHERES if world.impacts.model == "equivalent-sphere" else RIGID
     # Cells are as wide as two neighbours reach, and no more than 64 a side.
     reach = float(robots["reach"].max())
     extent = 2.0 * max(field.back, field.side)
-    field.cell = max(2.0 * reach + neighbour_margin(reach), extent / 64.0)
+    field.margin = reach
+    field.cell = max(2.0 * reach + field.margin, extent / 64.0)
     field.columns = int(2.0 * field.back / field.cell) + 1
     field.rows = int(2.0 * field.side / field.cell) + 1
 
 
-def neighbour_margin(reach: float) -> float:
-    """How much farther than they reach robots are looked for [m]: the list then holds for several steps."""
-    return reach
+def widest_search(feature: float) -> float:
+    """The largest distance between bodies for which one part of a step ever asks [m]."""
+    return 4.0 * TOO_FAR * feature + 1e-6
 
 
 def pair_coefficients(scenario: SoccerScenario) -> np.ndarray:
     impacts = scenario.world.impacts
-    found = np.zeros(4, dtype=PAIR)
+    pairs = np.zeros(4, dtype=PAIR)
     for own, pair in zip(
-        found, (impacts.ball_wall, impacts.robot_wall, impacts.robot_ball, impacts.robot_robot), strict=True
+        pairs, (impacts.ball_wall, impacts.robot_wall, impacts.robot_ball, impacts.robot_robot), strict=True
     ):
         own.restitution, own.friction = pair.restitution, pair.friction
-    return found
+    return pairs
 
 
 def kick_off_places(scenario: SoccerScenario) -> np.ndarray:
@@ -177,14 +141,10 @@ def kick_off_places(scenario: SoccerScenario) -> np.ndarray:
     return places
 
 
-def resting_speeds(robots: np.ndarray, dt: float) -> np.ndarray:
+def resting_speed(own: np.record, dt: float) -> float:
     """What motors at full voltage add to the approach of a robot's point within a step must not count as an impact, or
-    a robot that leans on something would rattle. Half as much again keeps clear of it."""
-    speeds = np.empty(robots.size + 1)
-    for index, own in enumerate(robots):
-        left, right = own.push_left * own.limit_left, own.push_right * own.limit_right
-        ahead = abs(own.inverse_11) * (left + right) + abs(own.inverse_12) * own.track * max(left, right)
-        turning = abs(own.inverse_22) * own.track * max(left, right) + abs(own.inverse_12) * (left + right)
-        speeds[index] = 1.5 * dt * max(ahead, own.reach * turning) + 1e-3
-    speeds[-1] = 1e-3
-    return speeds
+    a robot that leans on something would rattle [m/s]. Half as much again keeps clear of it."""
+    left, right = own.push_left * own.limit_left, own.push_right * own.limit_right
+    ahead = abs(own.inverse_11) * (left + right) + abs(own.inverse_12) * own.track * max(left, right)
+    turning = abs(own.inverse_22) * own.track * max(left, right) + abs(own.inverse_12) * (left + right)
+    return float(1.5 * dt * max(ahead, own.reach * turning) + 1e-3)

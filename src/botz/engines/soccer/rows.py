@@ -68,29 +68,29 @@ def views_of(scenario: SoccerScenario) -> tuple[RosView, ...]:
 
 
 @compiled
-def observe_row(field, robots, bodies, match, inputs, row):
+def observe_row(model, state, inputs, row):
+    match, ball = state.match[0], state.speeds[len(model.robots)]
     at = 0
     kinetic = 0.0
-    for i in range(len(robots)):
-        robot, body = robots[i], bodies[i]
+    for i in range(len(model.robots)):
+        robot, pose, body = model.robots[i], state.robots[i], state.speeds[i]
         v, w = body.u0, body.u1
         kinetic += kinetic_energy(robot, v, w)
-        row[at], row[at + 1], row[at + 2] = robot.x, robot.y, atan2(robot.sine, robot.cosine)
-        row[at + 3], row[at + 4], row[at + 5], row[at + 6] = v, robot.slide, w, robot.playing
+        row[at], row[at + 1], row[at + 2] = pose.x, pose.y, atan2(pose.sine, pose.cosine)
+        row[at + 3], row[at + 4], row[at + 5], row[at + 6] = v, pose.slide, w, pose.playing
         k = 5 * i
         e_left, e_right = 0.0, 0.0
-        if robot.playing != 0.0:
+        if pose.playing != 0.0:
             e_left, e_right = applied_voltages(
                 robot, inputs[k], inputs[k + 1], inputs[k + 2], inputs[k + 3], inputs[k + 4], v, w
             )
         w_left, w_right = wheel_speeds(robot, v, w)
-        row[at + 7], row[at + 8], row[at + 9] = robot.angle_left, w_left, e_left
+        row[at + 7], row[at + 8], row[at + 9] = pose.angle_left, w_left, e_left
         row[at + 10] = (e_left - robot.constant_left * w_left) * robot.conductance_left
-        row[at + 11], row[at + 12], row[at + 13] = robot.angle_right, w_right, e_right
+        row[at + 11], row[at + 12], row[at + 13] = pose.angle_right, w_right, e_right
         row[at + 14] = (e_right - robot.constant_right * w_right) * robot.conductance_right
         at += PER_ROBOT
-    ball = bodies[len(robots)]
-    kinetic += 0.5 * field.ball_mass * (ball.u0 * ball.u0 + ball.u1 * ball.u1)
+    kinetic += 0.5 * model.field[0].ball_mass * (ball.u0 * ball.u0 + ball.u1 * ball.u1)
     row[at], row[at + 1], row[at + 2] = match.ball_x, match.ball_y, match.ball_heading
     row[at + 3], row[at + 4] = ball.u0, ball.u1
     row[at + 5], row[at + 6] = match.score_blue, match.score_yellow

@@ -8,9 +8,27 @@ be 0, and the plugin's dead band of 1 cm/s is not needed.
 from __future__ import annotations
 
 from math import atan2, floor, sqrt
+from typing import NamedTuple
 
 from botz.kernels import inlined
 from botz.physics.polynomials import HALF_PI, PI
+
+
+class Surface(NamedTuple):
+    """Parameters of a surface; any record with these fields will do."""
+
+    area: float
+    a0: float
+    cla: float
+    cda: float
+    cma: float
+    alpha_stall: float
+    cla_stall: float
+    cda_stall: float
+    cma_stall: float
+    cd0: float
+    radial: float
+    """1 for a body of revolution about `forward`."""
 
 
 @inlined
@@ -39,27 +57,21 @@ def not_through_zero(slope, value, alpha):
 
 
 @inlined
-def coefficients(
-    # parameters
-    cla, cda, cma, alpha_stall, cla_stall, cda_stall, cma_stall, cd0,
-    # state in
-    alpha,
-):  # -> c_lift, c_drag, c_moment  # fmt: skip
+def coefficients(surface, alpha):  # -> c_lift, c_drag, c_moment
     """The plugin's, with its |c_drag|: drag is never negative, whatever the slopes; c_d0 is added to it."""
-    lift = not_through_zero(cla, two_lines(cla, cla_stall, alpha_stall, alpha), alpha)
-    drag = abs(two_lines(cda, cda_stall, alpha_stall, alpha)) + cd0
-    moment = not_through_zero(cma, two_lines(cma, cma_stall, alpha_stall, alpha), alpha)
+    stall = surface.alpha_stall
+    lift = not_through_zero(surface.cla, two_lines(surface.cla, surface.cla_stall, stall, alpha), alpha)
+    drag = abs(two_lines(surface.cda, surface.cda_stall, stall, alpha)) + surface.cd0
+    moment = not_through_zero(surface.cma, two_lines(surface.cma, surface.cma_stall, stall, alpha), alpha)
     return lift, drag, moment
 
 
 @inlined
-def lift_drag(
-    # parameters; `radial` is 1 for a body of revolution about `forward`
-    area, a0, cla, cda, cma, alpha_stall, cla_stall, cda_stall, cma_stall, cd0, radial,
-    # state in: velocity through the air in the surface's axes, density, what a flap adds to c_lift
-    v_forward, v_span, v_up, density, flap,
-):  # -> force and moment along forward, span, up (6 numbers), lift [N], drag [N], α [rad]  # fmt: skip
-    """Lift across the velocity in the plane of forward and up, drag against it, moment about the span: positive lifts
+def lift_drag(surface, v_forward, v_span, v_up, density, flap):
+    # -> force and moment along forward, span, up (6 numbers), lift [N], drag [N], α [rad]
+    """By the velocity through the air in the surface's axes, and what a flap adds to c_lift.
+
+    Lift across the velocity in the plane of forward and up, drag against it, moment about the span: positive lifts
     the nose. q = ½ ρ v² of the velocity in that plane, and a lever of 1 m, as in the plugin.
 
     Coefficients are scaled by cos² of the sweep angle between the velocity and that plane. The plugin calls this the
@@ -67,20 +79,20 @@ def lift_drag(
     """
     # The direction of lift, as parts along span and up.
     up_span, up_up = 0.0, 1.0
-    if radial > 0.5:
+    if surface.radial > 0.5:
         # Lift points away from where the air comes from, in the plane of the velocity: there is no sweep.
         sideways = sqrt(v_span * v_span + v_up * v_up)
         up_span = -v_span / sideways if sideways > 0.0 else 0.0
         up_up = -v_up / sideways if sideways > 0.0 else 0.0
         v_span, v_up = 0.0, -sideways
-    alpha = angle_of_attack(a0, v_forward, v_up)
-    c_lift, c_drag, c_moment = coefficients(cla, cda, cma, alpha_stall, cla_stall, cda_stall, cma_stall, cd0, alpha)
+    alpha = angle_of_attack(surface.a0, v_forward, v_up)
+    c_lift, c_drag, c_moment = coefficients(surface, alpha)
     square = v_forward * v_forward + v_up * v_up
     whole = square + v_span * v_span
     sweep = square / whole if whole > 0.0 else 1.0
     c_lift = c_lift * sweep + flap
     speed = sqrt(square)
-    pressed = 0.5 * density * area * speed
+    pressed = 0.5 * density * surface.area * speed
     lift, drag = c_lift * pressed, c_drag * sweep * pressed
     forward = -lift * v_up - drag * v_forward
     upward = lift * v_forward - drag * v_up

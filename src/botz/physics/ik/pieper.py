@@ -49,12 +49,12 @@ def first_angle(links, azimuth, w, gx, gy):
 
 
 @inlined
-def put(links, reach, away, theta1, psi, phi, u1, u2, gx, gy, code, row, joints, branch):  # -> the next row
-    """One position from ψ and g; its branch with the marks of free joints."""
+def add_position(links, theta1, u, g, theta3, free, code, row, joints, branch):  # -> the next row
+    """One position from u and g, of which theta3 is ψ − φ; its branch with the mark of a free joint 1."""
     joints[row, 0] = theta1 - links[0].theta
-    joints[row, 1] = atan2(gy, gx) - atan2(u2, u1) - links[1].theta
-    joints[row, 2] = psi - phi - links[2].theta
-    branch[row] = code + (FREE_1 if away <= AXIAL * reach else 0)
+    joints[row, 1] = atan2(g[1], g[0]) - atan2(u[1], u[0]) - links[1].theta
+    joints[row, 2] = theta3 - links[2].theta
+    branch[row] = code + (FREE_1 if free else 0)
     return row + 1
 
 
@@ -81,7 +81,8 @@ def parallel_elbow(links, x, y, z, reach, r, phi, h, joints, branch):  # -> row 
         return row, flags
     # What rounding leaves of a vanishing root is set to 0: its square is known to 1e-16, itself to 1e-8 only.
     along = sqrt(square) if square > 1e-14 * away * away else 0.0
-    if along <= MEETING * away or away <= AXIAL * reach:
+    free = away <= AXIAL * reach
+    if along <= MEETING * away or free:
         flags |= FREE_SHOULDER
     azimuth = atan2(y, x)
     difference, total = abs(abs(a2) - r), abs(a2) + r
@@ -106,7 +107,7 @@ def parallel_elbow(links, x, y, z, reach, r, phi, h, joints, branch):  # -> row 
             below = (elbow == 0) == ((sa1 > 0.0) == (shoulder == 0))
             code = (BACKWARD if shoulder == 1 else 0) + (ELBOW_DOWN if below else 0)
             psi = side * (bend if a2 >= 0.0 else pi + bend)
-            row = put(links, reach, away, theta1, psi, phi, u1, u2, gx, gy, code, row, joints, branch)
+            row = add_position(links, theta1, (u1, u2), (gx, gy), psi - phi, free, code, row, joints, branch)
     return row, flags
 
 
@@ -156,7 +157,8 @@ def two_by_two(links, x, y, z, reach, r, phi, h, meeting, joints, branch):  # ->
     if half < MEETING or pi - half < MEETING:
         flags |= STRAIGHT_ELBOW
     azimuth, away = atan2(y, x), hypot(x, y)
-    if away <= AXIAL * reach:
+    free = away <= AXIAL * reach
+    if free:
         flags |= FREE_SHOULDER
     for elbow in range(2):
         psi = middle + (half if elbow == 0 else -half)
@@ -180,7 +182,7 @@ def two_by_two(links, x, y, z, reach, r, phi, h, meeting, joints, branch):  # ->
                 code = (BACKWARD if elbow == 1 else 0) + (ELBOW_DOWN if second == 1 else 0)
                 gx, gy = given, signed
             theta1 = first_angle(links, azimuth, w, gx, gy)
-            row = put(links, reach, away, theta1, psi, phi, u1, u2, gx, gy, code, row, joints, branch)
+            row = add_position(links, theta1, (u1, u2), (gx, gy), psi - phi, free, code, row, joints, branch)
     return row, flags
 
 
@@ -221,7 +223,8 @@ def general_positions(links, x, y, z, reach, wanted, r, phi, h, joints, branch):
         branch[row] = FREE_3
         return row + 1, STRAIGHT_ELBOW
     azimuth, away = atan2(y, x), hypot(x, y)
-    if away <= AXIAL * reach:
+    free = away <= AXIAL * reach
+    if free:
         flags |= FREE_SHOULDER
     taken = 0
     for k in range(count):
@@ -239,7 +242,7 @@ def general_positions(links, x, y, z, reach, wanted, r, phi, h, joints, branch):
             code = (code + 1) % 4
         taken |= 1 << code
         theta1 = first_angle(links, azimuth, w, gx, gy)
-        row = put(links, reach, away, theta1, psi, phi, u1, u2, gx, gy, code, row, joints, branch)
+        row = add_position(links, theta1, (u1, u2), (gx, gy), psi - phi, free, code, row, joints, branch)
     return row, flags
 
 

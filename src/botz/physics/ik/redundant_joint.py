@@ -59,8 +59,8 @@ def freed_axes(case, angle):  # -> axis 6 and x of the target in frame 3, distan
     links, flange, axis, centre, _, _, _, _, _, _, _, _, _ = case
     q1, q2, q3 = freed_arm(case, angle)
     xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = wrist_frame(links, q1, q2, q3)
-    mx, my, mz, nx, ny, nz = relative_axes(flange, axis, xx, xy, xz, yx, yy, yz, zx, zy, zz)
-    return mx, my, mz, nx, ny, nz, hypot(hypot(px - centre[0], py - centre[1]), pz - centre[2])
+    axes = relative_axes(flange, axis, xx, xy, xz, yx, yy, yz, zx, zy, zz)
+    return axes, hypot(hypot(px - centre[0], py - centre[1]), pz - centre[2])
 
 
 @inlined
@@ -76,15 +76,15 @@ def outside_by(links, q):
 def cost_at(case, angle, side, at, joints, branch):
     """Of the solution with the free joint at this angle and this side of the wrist, which is put in row `at`."""
     links, _, _, _, near, _, wanted, weights, limits, free, _, _, _ = case
-    mx, my, mz, nx, ny, nz, left = freed_axes(case, angle)
+    axes, left = freed_axes(case, angle)
     if free == 2 and not left <= near:
         return NEVER * (1.5 + graded(left / near))
     q, code = joints[at], branch[at]
     q[0], q[1], q[2] = freed_arm(case, angle)
-    count, _ = add_wrists(links, wanted, weights, limits, mx, my, mz, nx, ny, nz, side, side, code, at, joints, branch)
+    count, _ = add_wrists(links, wanted, weights, limits, axes, side, side, code, at, joints, branch)
     branch[at] = code
     if count == at:
-        return NEVER * (1.0 + graded(bend_of(links, mx, my, mz)[1]))
+        return NEVER * (1.0 + graded(bend_of(links, axes[0], axes[1], axes[2])[1]))
     for i in range(6):
         q[i] = turned(links[i], q[i], wanted[i], limits)
     cost = cost_of(wanted, weights, q)
@@ -97,7 +97,8 @@ def straightening(case):
     """The angle of the free joint at which axes 4 and 6 are closest to parallel; half a turn on, to antiparallel. Their
     cosine is m_z = A + B cos(angle − this), known from three angles."""
     third = 2.0 * pi / 3.0
-    at_0, at_third, before = freed_axes(case, 0.0)[2], freed_axes(case, third)[2], freed_axes(case, -third)[2]
+    at_0, at_third = freed_axes(case, 0.0)[0][2], freed_axes(case, third)[0][2]
+    before = freed_axes(case, -third)[0][2]
     return atan2((at_third - before) / sqrt(3.0), (2.0 * at_0 - at_third - before) / 3.0)
 
 
@@ -143,7 +144,7 @@ def cheapest_angle(case, side, at, joints, branch):  # -> angle, cost
             before, here = here, after
     for half in range(2 if side == 0 and free < 2 else 0):
         straight = turned(links[free], straightening(case) + half * pi, middle, limits)
-        axes = freed_axes(case, straight)
+        axes, _ = freed_axes(case, straight)
         if hypot(axes[0], axes[1]) < STRAIGHT:
             cost = cost_at(case, straight, side, at, joints, branch)
             if cost < best:
@@ -169,14 +170,12 @@ def add_freed(pose, free, q1, q2, q3, code, count, joints, branch):  # -> count
         return count
     for k in range(EDGES):
         p1, p2, p3 = freed_arm(case, wanted[free] + 2.0 * pi * k / EDGES)
-        mx, my, mz, nx, ny, nz = axes_of(links, flange, axis, p1, p2, p3)
-        possible, p1, p2, p3 = led_to_edge(links, axis, centre, near, reach, mx, my, mz, p1, p2, p3)
+        m = axes_of(links, flange, axis, p1, p2, p3)[:3]
+        possible, p1, p2, p3 = led_to_edge(links, axis, centre, near, reach, m, p1, p2, p3)
         if possible:
-            mx, my, mz, nx, ny, nz = axes_of(links, flange, axis, p1, p2, p3)
+            axes = axes_of(links, flange, axis, p1, p2, p3)
             joints[count, 0], joints[count, 1], joints[count, 2] = p1, p2, p3
             plain = np.int64(0)
-            count, _ = add_wrists(
-                links, wanted, weights, limits, mx, my, mz, nx, ny, nz, plain, plain, code, count, joints, branch
-            )
+            count, _ = add_wrists(links, wanted, weights, limits, axes, plain, plain, code, count, joints, branch)
             break
     return count

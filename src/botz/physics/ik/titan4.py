@@ -187,7 +187,7 @@ def nearby(links, flange, wanted, weights, limits, unsure, theta1, w, phi, joint
         code = BACKWARD if backward else 0
         if not w > FREE:
             plane = (own1, unsure, FREE)
-            count = along_curve(*curves, TURN_WRIST, plane, 0.0, pi, code, count, joints, branch)
+            count = along_curve(*curves, TURN_WRIST, plane, (0.0, pi), code, count, joints, branch)
             continue
         plane = (own1, unsure, WINDOW)
         for flip in (0, FLIPPED):
@@ -198,15 +198,14 @@ def nearby(links, flange, wanted, weights, limits, unsure, theta1, w, phi, joint
                 curve, middle = TURN_WRIST, own + pi if flip else own
             else:
                 curve, middle, window = TURN_PLANE_FLIPPED if flip else TURN_PLANE, own1, unsure
-            count = along_curve(*curves, curve, plane, middle, window, code + flip, count, joints, branch)
+            count = along_curve(*curves, curve, plane, (middle, window), code + flip, count, joints, branch)
     return count, free
 
 
 @compiled
-def along_curve(
-    links, flange, wanted, weights, limits, curve, plane, middle, window, code, count, joints, branch
-):  # -> count
-    """The cheapest point for each elbow, of a whole curve or of a piece of it."""
+def along_curve(links, flange, wanted, weights, limits, curve, plane, piece, code, count, joints, branch):  # -> count
+    """The cheapest point for each elbow, of a whole curve or of a piece of it: middle, and how far to both sides."""
+    middle, window = piece
     for elbow in (1, -1):
         q = joints[count]
         if best_of_curve(links, flange, wanted, weights, limits, curve, plane, elbow, middle, window, q):
@@ -238,7 +237,7 @@ def free_shoulder(links, flange, wanted, weights, limits, joints, branch):  # ->
     curves = (links, flange, wanted, weights, limits)
     for code in (0, FLIPPED):
         curve = TURN_PLANE_FLIPPED if code else TURN_PLANE
-        count = along_curve(*curves, curve, (0.0, 0.0, WINDOW), 0.0, pi, code, count, joints, branch)
+        count = along_curve(*curves, curve, (0.0, 0.0, WINDOW), (0.0, pi), code, count, joints, branch)
     if abs(bz) <= LEVEL:
         # The tool's axis is level: where the plane is at right angles to it, φ is free instead. Nearly so, and φ turns
         # by half a turn while θ₁ turns by little: the same curve once more, with φ running along it.
@@ -247,5 +246,5 @@ def free_shoulder(links, flange, wanted, weights, limits, joints, branch):  # ->
         for code in (0, BACKWARD):
             theta1 = level - 0.5 * pi if code else level + 0.5 * pi
             plane = (theta1, 0.5 * pi, FREE if abs(bz) <= FREE else WINDOW)
-            count = along_curve(*curves, TURN_WRIST, plane, 0.0, pi, code, count, joints, branch)
+            count = along_curve(*curves, TURN_WRIST, plane, (0.0, pi), code, count, joints, branch)
     return count, summed_up(count, status | straight_flag(links, wanted, weights, limits, count, joints))

@@ -76,7 +76,7 @@ def best_of_curve(links, flange, wanted, weights, limits, curve, plane, elbow, m
             off2, cost2 = point(*common, right, q)
         # What the arm is at now is always looked into.
         if (k == 0 or less(off1, cost1, off0, cost0)) and not less(off2, cost2, off1, cost1):
-            where, off, cost = refined(*common, left, at, right, off1, cost1, q)
+            where, off, cost = refined(common, left, at, right, off1, cost1, q)
             if less(off, cost, best_off, best_cost):
                 best, best_off, best_cost = where, off, cost
         elif less(off1, cost1, best_off, best_cost):
@@ -87,15 +87,15 @@ def best_of_curve(links, flange, wanted, weights, limits, curve, plane, elbow, m
 
 
 @compiled
-def refined(links, flange, wanted, weights, limits, curve, plane, elbow, left, middle, right, off, cost, q):
-    # -> where, off, cost
-    """The least of a stretch around a point that is no worse than its ends, by golden sections."""
+def refined(common, left, middle, right, off, cost, q):  # -> where, off, cost
+    """The least of a stretch around a point that is no worse than its ends, by golden sections. `common`: what `point`
+    needs besides the place on the curve."""
     for _ in range(REFINEMENTS):
         if right - left <= NARROWEST:
             break
         to_right = right - middle > middle - left
         at = middle + GOLDEN * (right - middle) if to_right else middle - GOLDEN * (middle - left)
-        new_off, new_cost = point(links, flange, wanted, weights, limits, curve, plane, elbow, at, q)
+        new_off, new_cost = point(*common, at, q)
         if less(new_off, new_cost, off, cost):
             if to_right:
                 left = middle

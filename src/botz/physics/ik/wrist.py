@@ -208,17 +208,15 @@ def add_arm(case, free, q1, q2, q3, code, count, joints, branch):  # -> count, f
     if free:
         asked = min(max(wanted[0], links[0].lower), links[0].upper) if limits else wanted[0]
         return add_freed(case, np.int64(0), asked, q2, q3, code, count, joints, branch), FREE_SHOULDER
-    mx, my, mz, nx, ny, nz = axes_of(links, flange, axis, q1, q2, q3)
+    axes = axes_of(links, flange, axis, q1, q2, q3)
     if not has_right_angles(links):
-        possible, q1, q2, q3 = led_to_edge(links, axis, centre, near, reach, mx, my, mz, q1, q2, q3)
+        possible, q1, q2, q3 = led_to_edge(links, axis, centre, near, reach, axes[:3], q1, q2, q3)
         if not possible:
             return count, 0
-        mx, my, mz, nx, ny, nz = axes_of(links, flange, axis, q1, q2, q3)
+        axes = axes_of(links, flange, axis, q1, q2, q3)
         joints[count, 0], joints[count, 1], joints[count, 2] = q1, q2, q3
     plain, flipped = np.int64(0), np.int64(1)
-    return add_wrists(
-        links, wanted, weights, limits, mx, my, mz, nx, ny, nz, plain, flipped, code, count, joints, branch
-    )
+    return add_wrists(links, wanted, weights, limits, axes, plain, flipped, code, count, joints, branch)
 
 
 @compiled

@@ -116,11 +116,11 @@ def relative_axes(flange, axis, xx, xy, xz, yx, yy, yz, zx, zy, zz):  # -> m, n
 
 
 @compiled
-def led_to_edge(links, axis, centre, near, reach, mx, my, mz, q1, q2, q3):  # -> whether it was possible, q1, q2, q3
+def led_to_edge(links, axis, centre, near, reach, m, q1, q2, q3):  # -> whether it was possible, q1, q2, q3
     """An arm whose wrist would have to be bent beyond straight or folded by a little, moved until it is straight or
     folded: where positions meet they are known to half of their digits, and so is the angle that the wrist has to make.
     The centre stays within `near`."""
-    _, beyond, edge = bend_of(links, mx, my, mz)
+    _, beyond, edge = bend_of(links, m[0], m[1], m[2])
     if not BEYOND < beyond < NEAR_EDGE:
         return beyond <= BEYOND, q1, q2, q3
     q1, q2, q3 = at_angle(links, centre[0], centre[1], centre[2], axis, edge, reach, q1, q2, q3)
@@ -141,10 +141,10 @@ def has_right_angles(links):
 
 
 @compiled
-def add_wrists(
-    links, wanted, weights, limits, mx, my, mz, nx, ny, nz, first, last, code, count, joints, branch
-):  # -> count, flags
-    """The wrists of sides `first` to `last` (0 plain, 1 flipped) for the arm that stands in row `count`."""
+def add_wrists(links, wanted, weights, limits, axes, first, last, code, count, joints, branch):  # -> count, flags
+    """The wrists of sides `first` to `last` (0 plain, 1 flipped) for the arm that stands in row `count`; `axes`: m and
+    n."""
+    mx, my, mz, nx, ny, nz = axes
     off = hypot(mx, my)
     right = has_right_angles(links)
     q1, q2, q3 = joints[count, 0], joints[count, 1], joints[count, 2]

@@ -23,8 +23,13 @@ LONGEST = 0.1
 """Longest step of a joint [rad]."""
 
 
+BASE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+"""Frame 0: axes x, y and z, and origin."""
+
+
 @compiled
-def next_frame(link, angle, xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz):  # -> the same twelve of the next link
+def next_frame(link, angle, frame):  # -> that of the next link
+    xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = frame
     c, s = cos(angle), sin(angle)
     ux, uy, uz = c * xx + s * yx, c * xy + s * yy, c * xz + s * yz
     wx, wy, wz = c * yx - s * xx, c * yy - s * xy, c * yz - s * xz
@@ -37,15 +42,9 @@ def next_frame(link, angle, xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz):  # 
 
 @compiled
 def wrist_frame(links, q1, q2, q3):  # -> axes x, y, z of frame 3 and the wrist's centre
-    xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = next_frame(
-        links[0], links[0].theta + q1, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
-    )
-    xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = next_frame(
-        links[1], links[1].theta + q2, xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz
-    )
-    xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = next_frame(
-        links[2], links[2].theta + q3, xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz
-    )
+    frame = next_frame(links[0], links[0].theta + q1, BASE)
+    frame = next_frame(links[1], links[1].theta + q2, frame)
+    xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = next_frame(links[2], links[2].theta + q3, frame)
     d = links[3].d
     return xx, xy, xz, yx, yy, yz, zx, zy, zz, px + d * zx, py + d * zy, pz + d * zz
 
@@ -53,20 +52,14 @@ def wrist_frame(links, q1, q2, q3):  # -> axes x, y, z of frame 3 and the wrist'
 @compiled
 def moves(links, q1, q2, q3):  # -> the centre; axes 2, 3 and 4; the centre from axes 2 and 3's origins
     """Axis 1 is z through the base's origin."""
-    xx, xy, xz, yx, yy, yz, z1x, z1y, z1z, p1x, p1y, p1z = next_frame(
-        links[0], links[0].theta + q1, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
-    )
-    xx, xy, xz, yx, yy, yz, z2x, z2y, z2z, p2x, p2y, p2z = next_frame(
-        links[1], links[1].theta + q2, xx, xy, xz, yx, yy, yz, z1x, z1y, z1z, p1x, p1y, p1z
-    )
-    xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = next_frame(
-        links[2], links[2].theta + q3, xx, xy, xz, yx, yy, yz, z2x, z2y, z2z, p2x, p2y, p2z
-    )
+    first = next_frame(links[0], links[0].theta + q1, BASE)
+    second = next_frame(links[1], links[1].theta + q2, first)
+    _, _, _, _, _, _, zx, zy, zz, px, py, pz = next_frame(links[2], links[2].theta + q3, second)
     d = links[3].d
     px, py, pz = px + d * zx, py + d * zy, pz + d * zz
     return (
-        (px, py, pz), (z1x, z1y, z1z), (z2x, z2y, z2z), (zx, zy, zz), (px - p1x, py - p1y, pz - p1z),
-        (px - p2x, py - p2y, pz - p2z),
+        (px, py, pz), first[6:9], second[6:9], (zx, zy, zz), (px - first[9], py - first[10], pz - first[11]),
+        (px - second[9], py - second[10], pz - second[11]),
     )  # fmt: skip
 
 

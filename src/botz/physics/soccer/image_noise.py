@@ -23,7 +23,7 @@ M32 = 0xFFFFFFFF
 def blur_box(source, weights, box, column, padded, image):
     """Blur the pixels of a box: first along columns, then along rows; beyond its edge the image goes on as it ends.
 
-    weights (2 r + 1) sum to WEIGHT_ONE. `column` and `padded` are room for one row of uint32: 3 (width + 2 r).
+    weights (2 r + 1) sum to WEIGHT_ONE. `column` and `padded` are buffers for one row of uint32: 3 (width + 2 r).
     """
     rows, columns, taps = source.shape[0], source.shape[1], weights.shape[0]
     reach = taps // 2

@@ -9,6 +9,7 @@ The rigid impulse P = −(1+e) v_n/(w₁+w₂) with w = gᵀM⁻¹g changes the 
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,17 +22,32 @@ STILL = 1e-10
 WALL = -1
 """In place of a second body."""
 
-BODY = record(
-    **dict.fromkeys(
-        words("u0 u1 before0 before1 inverse_11 inverse_12 inverse_22 rate0 rate1 way0 way1 since mass side"),
-        np.float64,
-    ),
+INERTIA = record(**dict.fromkeys(words("inverse_11 inverse_12 inverse_22 mass resting"), np.float64))
+"""Parameters of a body: its inverse mass matrix, its mass, and the approach speed below which it does not bounce."""
+SPEEDS = record(u0=np.float64, u1=np.float64)
+MOTION = record(
+    **dict.fromkeys(words("before0 before1 rate0 rate1 path0 path1 since side"), np.float64),
     held=np.int64,
     leaning=np.int64,
 )
-"""Speeds, those before the step, and inverse mass; how it moves in this step: `way` until the time `since`, then at
-`rate`; `held`: the step's motion was taken back; `leaning`: it belongs to the bodies that are being worked out
-together; `side`: the sideways impulse that it leans with."""
+"""Of a body in this step: its speeds before it; its displacement `path` until the time `since`, then at `rate`; `side`:
+the sideways impulse that it leans with; `held`: its motion was taken back; `leaning`: it belongs to the bodies that are
+being worked out together."""
+
+
+class Bodies(NamedTuple):
+    """All bodies by number: the robots, then the ball."""
+
+    inertia: np.ndarray
+    speeds: np.ndarray
+    motion: np.ndarray
+
+
+def free_standing(count: int) -> Bodies:
+    """Bodies without an engine, all zero."""
+    return Bodies(np.zeros(count, INERTIA), np.zeros(count, SPEEDS), np.zeros(count, MOTION))
+
+
 CONTACT = record(
     first=np.int64, second=np.int64, mate=np.int64, round=np.int64, looks=np.int64,
     **dict.fromkeys(words(
@@ -46,74 +62,79 @@ the approach speed `resting` nothing bounces. `due`: when it closes in this step
 
 
 @inlined
-def impulse_share(body, g0, g1):  # -> M⁻¹ g
-    return body.inverse_11 * g0 + body.inverse_12 * g1, body.inverse_12 * g0 + body.inverse_22 * g1
+def velocity_change(inertia, g0, g1):  # -> M⁻¹ g
+    return inertia.inverse_11 * g0 + inertia.inverse_12 * g1, inertia.inverse_12 * g0 + inertia.inverse_22 * g1
 
 
 @inlined
-def mobility(body, g0, g1):
+def mobility(inertia, g0, g1):
     """w = gᵀ M⁻¹ g: how easily the body gives way along g."""
-    return body.inverse_11 * g0 * g0 + 2.0 * body.inverse_12 * g0 * g1 + body.inverse_22 * g1 * g1
+    return inertia.inverse_11 * g0 * g0 + 2.0 * inertia.inverse_12 * g0 * g1 + inertia.inverse_22 * g1 * g1
 
 
 @inlined
 def normal_speed(bodies, contact):
     """At which the two bodies part; negative while they approach."""
-    body = bodies[contact.first]
+    body = bodies.speeds[contact.first]
     speed = contact.g10 * body.u0 + contact.g11 * body.u1
     if contact.second != WALL:
-        body = bodies[contact.second]
+        body = bodies.speeds[contact.second]
         speed -= contact.g20 * body.u0 + contact.g21 * body.u1
     return speed
 
 
 @inlined
 def tangent_speed(bodies, contact):
-    body = bodies[contact.first]
+    body = bodies.speeds[contact.first]
     speed = contact.t10 * body.u0 + contact.t11 * body.u1
     if contact.second != WALL:
-        body = bodies[contact.second]
+        body = bodies.speeds[contact.second]
         speed -= contact.t20 * body.u0 + contact.t21 * body.u1
     return speed
 
 
 @inlined
+def displacement(motion, g0, g1, time):
+    """Along g, from the step's beginning to a time of it."""
+    ahead = time - motion.since
+    return g0 * (motion.path0 + motion.rate0 * ahead), g1 * (motion.path1 + motion.rate1 * ahead)
+
+
+@inlined
 def predicted_gap(bodies, contact, time):
     """Distance at a time of this step, with the geometry of its beginning."""
-    body = bodies[contact.first]
-    ahead = time - body.since
-    gap = contact.gap + contact.g10 * (body.way0 + body.rate0 * ahead) + contact.g11 * (body.way1 + body.rate1 * ahead)
+    along0, along1 = displacement(bodies.motion[contact.first], contact.g10, contact.g11, time)
+    gap = contact.gap + along0 + along1
     if contact.second != WALL:
-        body = bodies[contact.second]
-        ahead = time - body.since
-        gap -= contact.g20 * (body.way0 + body.rate0 * ahead) + contact.g21 * (body.way1 + body.rate1 * ahead)
+        along0, along1 = displacement(bodies.motion[contact.second], contact.g20, contact.g21, time)
+        gap -= along0 + along1
     return gap
 
 
 @inlined
 def gap_rate(bodies, contact):
-    body = bodies[contact.first]
-    rate = contact.g10 * body.rate0 + contact.g11 * body.rate1
+    motion = bodies.motion[contact.first]
+    rate = contact.g10 * motion.rate0 + contact.g11 * motion.rate1
     if contact.second != WALL:
-        body = bodies[contact.second]
-        rate -= contact.g20 * body.rate0 + contact.g21 * body.rate1
+        motion = bodies.motion[contact.second]
+        rate -= contact.g20 * motion.rate0 + contact.g21 * motion.rate1
     return rate
 
 
 @inlined
-def change_rate(body, du0, du1, time):
+def change_rate(motion, du0, du1, time):
     """From `time` on the body moves on at another rate."""
-    ahead = time - body.since
-    body.way0 += body.rate0 * ahead
-    body.way1 += body.rate1 * ahead
-    body.since = time
-    body.rate0 += du0
-    body.rate1 += du1
+    ahead = time - motion.since
+    motion.path0 += motion.rate0 * ahead
+    motion.path1 += motion.rate1 * ahead
+    motion.since = time
+    motion.rate0 += du0
+    motion.rate1 += du1
 
 
 @compiled
 def push_apart(bodies, contact, impulse, time, tangential, speeds):
-    """Apply an impulse along the normal or the tangent; with `speeds` False only the way of this step changes."""
+    """Apply an impulse along the normal or the tangent; with `speeds` False only the path of this step changes."""
     for side in range(2):
         index = contact.first if side == 0 else contact.second
         if index == WALL:
@@ -126,12 +147,12 @@ def push_apart(bodies, contact, impulse, time, tangential, speeds):
             g0, g1, signed = contact.g20, contact.g21, -impulse
             if tangential:
                 g0, g1 = contact.t20, contact.t21
-        body = bodies[index]
-        share0, share1 = impulse_share(body, g0, g1)
-        change_rate(body, share0 * signed, share1 * signed, time)
+        du0, du1 = velocity_change(bodies.inertia[index], g0, g1)
+        change_rate(bodies.motion[index], du0 * signed, du1 * signed, time)
         if speeds:
-            body.u0 += share0 * signed
-            body.u1 += share1 * signed
+            body = bodies.speeds[index]
+            body.u0 += du0 * signed
+            body.u1 += du1 * signed
 
 
 @inlined
@@ -172,19 +193,19 @@ def coupling(bodies, one, other):
         if index == WALL or (index != other.first and index != other.second):
             continue
         g0, g1 = (one.g10, one.g11) if side == 0 else (-one.g20, -one.g21)
-        share0, share1 = impulse_share(bodies[index], g0, g1)
+        du0, du1 = velocity_change(bodies.inertia[index], g0, g1)
         if index == other.first:
-            total += share0 * other.g10 + share1 * other.g11
+            total += du0 * other.g10 + du1 * other.g11
         else:
-            total -= share0 * other.g20 + share1 * other.g21
+            total -= du0 * other.g20 + du1 * other.g21
     return total
 
 
 @compiled
-def solve_active(count, system, speeds, impulses, active, work):
+def solve_active(count, couplings, speeds, impulses, active, factors):
     """Impulses of the active contacts that stop them all, A_aa P_a = −v_a, by Cholesky's method; others get none.
 
-    Returns False where the system is singular to rounding.
+    Returns False where the couplings is singular to rounding.
     """
     for a in range(count):
         impulses[a] = 0.0
@@ -193,34 +214,34 @@ def solve_active(count, system, speeds, impulses, active, work):
         for b in range(a + 1):
             if active[b] == 0.0:
                 continue
-            total = system[a, b]
+            total = couplings[a, b]
             for k in range(b):
                 if active[k] != 0.0:
-                    total -= work[a, k] * work[b, k]
+                    total -= factors[a, k] * factors[b, k]
             if a == b:
-                if total <= 1e-7 * system[a, a]:
+                if total <= 1e-7 * couplings[a, a]:
                     return False
-                work[a, a] = sqrt(total)
+                factors[a, a] = sqrt(total)
             else:
-                work[a, b] = total / work[b, b]
+                factors[a, b] = total / factors[b, b]
         total = -speeds[a]
         for k in range(a):
             if active[k] != 0.0:
-                total -= work[a, k] * impulses[k]
-        impulses[a] = total / work[a, a]
+                total -= factors[a, k] * impulses[k]
+        impulses[a] = total / factors[a, a]
     for a in range(count - 1, -1, -1):
         if active[a] == 0.0:
             continue
         total = impulses[a]
         for k in range(a + 1, count):
             if active[k] != 0.0:
-                total -= work[k, a] * impulses[k]
-        impulses[a] = total / work[a, a]
+                total -= factors[k, a] * impulses[k]
+        impulses[a] = total / factors[a, a]
     return True
 
 
 @compiled
-def resting_impulses(count, system, speeds, impulses, active, work, finest):
+def resting_impulses(count, couplings, speeds, impulses, active, factors, finest):
     """P ≥ 0 so that no contact approaches any more and none pulls: v + A P ≥ 0, complementary.
 
     The contacts that push are guessed, those that would pull are let go and those that still approach are added, one at
@@ -230,7 +251,7 @@ def resting_impulses(count, system, speeds, impulses, active, work, finest):
     for a in range(count):
         active[a] = 1.0 if speeds[a] < 0.0 else 0.0
     for _ in range(3 * count + 2 if count <= MOST_TOGETHER else 0):
-        if not solve_active(count, system, speeds, impulses, active, work):
+        if not solve_active(count, couplings, speeds, impulses, active, factors):
             break
         worst, least = -1, 0.0
         for a in range(count):
@@ -245,7 +266,7 @@ def resting_impulses(count, system, speeds, impulses, active, work, finest):
                 continue
             after = speeds[a]
             for k in range(count):
-                after += system[a, k] * impulses[k]
+                after += couplings[a, k] * impulses[k]
             if after < least:
                 worst, least = a, after
         if worst < 0:
@@ -261,10 +282,10 @@ def resting_impulses(count, system, speeds, impulses, active, work, finest):
                 chosen, best = a, abs(change)
         if chosen < 0:
             return
-        step = max(-speeds[chosen] / system[chosen, chosen], -impulses[chosen])
+        step = max(-speeds[chosen] / couplings[chosen, chosen], -impulses[chosen])
         impulses[chosen] += step
         for a in range(count):
-            speeds[a] += system[a, chosen] * step
+            speeds[a] += couplings[a, chosen] * step
 
 
 @compiled
@@ -322,16 +343,16 @@ def sphere_impact(robots, bodies, contact, time):
         return
     ball = len(robots)
     wall = contact.second == WALL
-    one = bodies[contact.first]
-    other = bodies[0 if wall else contact.second]
+    mass = bodies.inertia[contact.first].mass
+    other_mass = bodies.inertia[0 if wall else contact.second].mass
     restitution = restitution_of(contact, approach)
-    change1, change2 = sphere_exchange(one.mass, other.mass, wall, restitution, approach, 0.0)
+    change1, change2 = sphere_exchange(mass, other_mass, wall, restitution, approach, 0.0)
     for side in range(2):
         index = contact.first if side == 0 else contact.second
         if index == WALL:
             continue
         change = change1 if side == 0 else change2
-        body = bodies[index]
+        body = bodies.speeds[index]
         if index == ball:
             du0, du1 = change * contact.normal_x, change * contact.normal_y
         else:
@@ -342,6 +363,6 @@ def sphere_impact(robots, bodies, contact, time):
             vy = robot.sine * body.u0 + arm_x * body.u1 + change * contact.normal_y
             v, w = from_point_velocity(robot.cosine, robot.sine, arm_x, arm_y, vx, vy)
             du0, du1 = v - body.u0, w - body.u1
-        change_rate(body, du0, du1, time)
+        change_rate(bodies.motion[index], du0, du1, time)
         body.u0 += du0
         body.u1 += du1

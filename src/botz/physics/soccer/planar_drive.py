@@ -12,24 +12,17 @@ import numpy as np
 
 from botz.kernels import compiled, inlined, record, words
 
-DRIVE_FIELDS = words(
-    "half reach track per_track radius_left radius_right per_radius_left per_radius_right "
-    "mass_11 mass_12 mass_22 inverse_11 inverse_12 inverse_22 drag_11 drag_12 drag_22 push_left push_right "
-    "constant_left constant_right conductance_left conductance_right "
-    "limit_left limit_right grip hold_left hold_right follow_left follow_right"
-)
+ROBOT = record(
+    **dict.fromkeys(words(
+        "half reach track per_track radius_left radius_right per_radius_left per_radius_right "
+        "mass_11 mass_12 mass_22 inverse_11 inverse_12 inverse_22 drag_11 drag_12 drag_22 push_left push_right "
+        "constant_left constant_right conductance_left conductance_right "
+        "limit_left limit_right grip hold_left hold_right follow_left follow_right"
+    ), np.float64)
+)  # fmt: skip
 """Parameters: M, M⁻¹ and B of the robot (symmetric); `push` = K_m/(R r), the force at a wheel's rim per volt; of speed
 control `hold` = 1/(2 push), the volts per force, and `follow`, the volts per error of speed. Divisions cost more than
 all else in a step, so their results stand here. `grip`: the sideways acceleration that the wheels withstand."""
-STATE_FIELDS = words("x y heading slide angle_left angle_right cosine sine playing")
-"""Pose, the speed at which it slides aside, the wheels' angles, cos θ and sin θ of the pose, and whether it is in
-play (1) or taken out."""
-WORK_FIELDS = words(
-    "way_x way_y way_along start_x start_y start_heading start_cosine start_sine start_left start_right"
-)
-"""Of the present step: its smooth displacement, and the pose and wheels that it started from."""
-
-ROBOT = record(**dict.fromkeys((*DRIVE_FIELDS, *STATE_FIELDS, *WORK_FIELDS), np.float64))
 
 
 @inlined
@@ -111,5 +104,5 @@ def turned(cosine, sine, heading, angle):  # -> cos and sin of heading + angle
 
 
 @inlined
-def place(robot, x, y, heading, cosine, sine):
-    robot.x, robot.y, robot.heading, robot.cosine, robot.sine = x, y, heading, cosine, sine
+def place(pose, x, y, heading, cosine, sine):
+    pose.x, pose.y, pose.heading, pose.cosine, pose.sine = x, y, heading, cosine, sine

@@ -106,7 +106,7 @@ class SoccerCamera:
         self._blur = _Blur(camera.blur, width) if camera.blur > 0 else None
         self._empty = self._blur.whole(self._sharp_empty) if self._blur else self._sharp_empty
         self._blurred = self._empty.copy() if self._blur else self._sharp
-        self._spoilt = np.empty_like(self._empty) if camera.noise > 0 or camera.drift > 0 else None
+        self._noisy = np.empty_like(self._empty) if camera.noise > 0 or camera.drift > 0 else None
         self._noise = noise_levels(camera.noise)
         self._phases = np.random.default_rng([seed, 0xD21F7]).uniform(0.0, 2.0 * pi, 3)
         self._spans = np.empty((SPANS_PER_ROW * rows, 3), dtype=np.uint16)
@@ -135,9 +135,9 @@ class SoccerCamera:
             self._blur.boxes(self._sharp, before, self._blurred)
             self._searched = self._blur.boxes(self._sharp, self._boxes, self._blurred)
         self.image = self._blurred
-        if self._spoilt is not None:
-            self._spoil(self._blurred, number, time, self._spoilt)
-            self.image = self._spoilt
+        if self._noisy is not None:
+            self._add_noise(self._blurred, number, time, self._noisy)
+            self.image = self._noisy
             self._searched = np.array([[0, self.lens.rows, 0, self.lens.width]], dtype=np.int64)
         return self.image
 
@@ -156,7 +156,7 @@ class SoccerCamera:
         waves = (0.5 * sin(turns + self._phases[0]), 0.3 * sin(0.618 * turns + self._phases[1]))
         return 1.0 + self.settings.drift * (sum(waves) + 0.2 * sin(0.271 * turns + self._phases[2]))
 
-    def _spoil(self, source: np.ndarray, number: int, time: float, image: np.ndarray) -> None:
+    def _add_noise(self, source: np.ndarray, number: int, time: float, image: np.ndarray) -> None:
         gain = round(GAIN_ONE * self.gain(time))
         key, other = np.random.SeedSequence([self.seed, number & 0xFFFFFFFFFFFFFFFF]).generate_state(2)
         brighten_and_add_noise(source, gain, self._noise, int(key), int(other), image)

@@ -147,7 +147,7 @@ def crowd(samples: int, seed: int, driven: bool) -> tuple[Watch, int]:
             place_crowd(rig, rng)
             if driven:
                 for index in range(len(rig.names)):
-                    rig.voltages(index, *(rig.engine.records.robots[index].limit_left * rng.uniform(-1.2, 1.2, 2)))
+                    rig.voltages(index, *(rig.engine.model.robots[index].limit_left * rng.uniform(-1.2, 1.2, 2)))
             watch.run(rig, f"placement {number}", driven)
             number += 1
     return watch, runs
@@ -252,7 +252,7 @@ def many_robots(samples: int) -> Iterator[Check]:
             rig.robot(index, [*place, rng.uniform(-np.pi, np.pi)]).voltages(index, *rng.uniform(-6.0, 6.0, 2))
         rig.ball(*(-0.5 * length + length / cells * np.array([1.0, 1.0])))
         rows = rig.record(300 if samples > FAST and count == 100 else 100)
-        tests.append(float(rig.engine.records.match[0].tests) / (count * len(rows)))
+        tests.append(float(rig.engine.state.match[0].tests) / (count * len(rows)))
         if count == 100:
             deepest = max(deepest_overlap(rig, rows), 0.0)
             yield close("100 robots: largest overlap [m]", 0.0, deepest, OVERLAP, "As for crowds; every step.")

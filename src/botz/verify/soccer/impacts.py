@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from botz.physics.soccer.impact import BODY, CONTACT, rigid_impact, sphere_exchange
+from botz.physics.soccer.impact import CONTACT, free_standing, rigid_impact, sphere_exchange
 from botz.verify.checks import EPS, Check, close, worst
 from botz.verify.soccer.contacts import KINDS, Contact, Maker, makers
 
@@ -29,7 +29,7 @@ def free_bodies(samples: int) -> Iterator[Check]:
     """Two free spheres: along the line of centres eq. 12, across it nothing; Σ m v is kept, and Σ ½ m v² as well, less
     ½(1−e²) v² m₁m₂/(m₁+m₂) for e < 1."""
     rng = np.random.default_rng(11)
-    bodies, contacts = np.zeros(2, BODY), np.zeros(1, CONTACT)
+    bodies, contacts = free_standing(2), np.zeros(1, CONTACT)
     contact = contacts[0]
     contact.second, contact.mate = 1, -1
     along, across, momentum, energy, plastic, spheres = [], [], [], [], [], []
@@ -41,13 +41,13 @@ def free_bodies(samples: int) -> Iterator[Check]:
         if (before[0] - before[1]) @ n > 0.0:
             before = before[::-1].copy()
         restitution = 1.0 if case % 2 == 0 else rng.uniform(0.0, 1.0)
-        for body, mass, u in zip(bodies, masses, before, strict=True):
-            body.u0, body.u1 = u
+        for body, speeds, mass, u in zip(bodies.inertia, bodies.speeds, masses, before, strict=True):
+            speeds.u0, speeds.u1 = u
             body.inverse_11 = body.inverse_22 = 1.0 / mass
         contact.g10, contact.g11 = contact.g20, contact.g21 = n
         contact.inverse_mass, contact.restitution = (1.0 / masses).sum(), restitution
         lost = rigid_impact(bodies, contact, 0.0)
-        after = np.array([[body.u0, body.u1] for body in bodies])
+        after = np.array([[speeds.u0, speeds.u1] for speeds in bodies.speeds])
         speed, scale = (before[0] - before[1]) @ n, np.abs(before).max()
         across += list((after - before) @ t / scale)
         momentum.append(np.abs(masses @ (after - before)).max() / (masses @ np.abs(before)).sum())

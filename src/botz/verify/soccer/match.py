@@ -81,7 +81,7 @@ def pair_of_matches(rng: np.random.Generator, method: str) -> tuple[Rig, Rig, li
 def crowd_of(rig: Rig, rng: np.random.Generator, size: float) -> list[tuple[Any, ...]]:
     """Poses, speeds and voltages of all robots, and the ball's place and velocity last."""
     poses, ball = free_places(rig, rng, rng.uniform(-0.5, 0.5, 2), size)
-    limits = [rig.engine.records.robots[index].limit_left for index in range(len(rig.names))]
+    limits = [rig.engine.model.robots[index].limit_left for index in range(len(rig.names))]
     found: list[tuple[Any, ...]] = [
         (pose, rng.normal(0.0, 0.7), rng.normal(0.0, 8.0), limit * rng.uniform(-1.0, 1.0, 2))
         for pose, limit in zip(poses, limits, strict=True)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from botz.engines.soccer.contacts import find_neighbours
-from botz.engines.soccer.model import neighbour_margin
-from botz.engines.soccer.step import TOO_FAR
+from botz.engines.soccer.model import widest_search
 from botz.verify.checks import Check, close
 from botz.verify.soccer.rig import match, shipped
 
@@ -26,21 +25,20 @@ def neighbours_by_cells(samples: int) -> Iterator[Check]:
     rng = np.random.default_rng(31)
     for count, field in ((10, {}), (100, {"length": 6.0, "width": 5.0}), (100, {"length": 2.2, "width": 1.8})):
         rig = match([shipped()] * count, field=field, spacing=1.05 if count > 10 else 1.6)
-        records = rig.engine.records
-        own, size = records.robots, records.field[0]
-        reach = np.array([one.reach for one in own])
+        model, state, work = rig.engine.model, rig.engine.state, rig.engine.work
+        size, reach = model.field[0], model.robots["reach"]
         # The usual distance, and the longest that one part of a step asks for.
-        margins = (neighbour_margin(float(reach.max())), 4.0 * TOO_FAR * float(size.feature) + 1e-6)
+        margins = (float(size.margin), widest_search(float(size.feature)))
         different, found = 0, 0
         for k in range(min(max(samples // 10, 10), 1000)):
             places = rng.uniform([-size.back, -size.side], [size.back, size.side], (count, 2))
             playing = rng.random(count) < 0.9
-            for robot, place, plays in zip(own, places, playing, strict=True):
+            for robot, place, plays in zip(state.robots, places, playing, strict=True):
                 robot.x, robot.y = place
                 robot.playing = float(plays)
             margin = max(margins[k % 2], margins[0])
-            find_neighbours(size, own, records.match[0], records.pairs, records.cells, margin)
-            pairs = [(int(i), int(j)) for i, j in records.pairs[: int(records.match[0].pairs)]]
+            find_neighbours(model, state, work, margin)
+            pairs = [(int(i), int(j)) for i, j in state.neighbours[: int(state.match[0].neighbours)]]
             expected = all_pairs(places, playing, reach, margin)
             different += pairs != expected
             found += len(expected)

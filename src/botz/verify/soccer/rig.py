@@ -12,7 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from botz.engines.soccer.engine import SoccerEngine, put
+from botz.engines.soccer.engine import SoccerEngine
+from botz.engines.soccer.state import put
 from botz.scenario.load import load_robot
 from botz.scenario.soccer.schema import SoccerScenario
 from botz.verify.rig import EngineRig
@@ -151,22 +152,22 @@ class Rig(EngineRig[SoccerEngine]):
     def reset(self) -> Self:
         """Robots out of play and without voltage, the ball at rest where it starts, nothing counted."""
         self.engine.reset(np.random.default_rng(0))
-        self.engine.records.robots["playing"] = 0.0
+        self.engine.state.robots["playing"] = 0.0
         self.done = 0
         return self
 
     def robot(self, index: int, pose: Sequence[float] | np.ndarray, v: float = 0.0, w: float = 0.0) -> Self:
-        records = self.engine.records
-        put(records.robots[index], *pose)
-        records.robots[index].playing = 1.0
-        records.bodies[index].u0, records.bodies[index].u1 = v, w
-        records.match[0].drift = np.inf  # whoever was its neighbour is not any more
+        state = self.engine.state
+        put(state.robots[index], *pose)
+        state.robots[index].playing = 1.0
+        state.speeds[index].u0, state.speeds[index].u1 = v, w
+        state.match[0].drift = np.inf  # whoever was its neighbour is not any more
         return self
 
     def ball(self, x: float, y: float, vx: float = 0.0, vy: float = 0.0) -> Self:
-        records = self.engine.records
-        records.match[0].ball_x, records.match[0].ball_y = x, y
-        records.bodies[-1].u0, records.bodies[-1].u1 = vx, vy
+        state = self.engine.state
+        state.match[0].ball_x, state.match[0].ball_y = x, y
+        state.speeds[-1].u0, state.speeds[-1].u1 = vx, vy
         return self
 
     def voltages(self, index: int, left: float, right: float) -> Self:

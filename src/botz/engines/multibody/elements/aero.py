@@ -177,8 +177,7 @@ def surface(p, frame):
     vx, vy, vz = through_air(frame, rx, ry, rz)
     density = p.density if p.density >= 0.0 else frame.air_density
     forward, span, up, m_forward, m_span, m_up, lift, drag, alpha = lift_drag(
-        p.area, p.a0, p.cla, p.cda, p.cma, p.alpha_stall, p.cla_stall, p.cda_stall, p.cma_stall, p.cd0, p.radial,
-        dot(fx, fy, fz, vx, vy, vz), dot(sx, sy, sz, vx, vy, vz), dot(ux, uy, uz, vx, vy, vz),
+        p, dot(fx, fy, fz, vx, vy, vz), dot(sx, sy, sz, vx, vy, vz), dot(ux, uy, uz, vx, vy, vz),
         density, p.flap_slope * frame.joint_position,
     )  # fmt: skip
     act(

@@ -21,7 +21,7 @@ def blurred(image, weights, box):
     return result
 
 
-def spoilt(image, gain=GAIN_ONE, levels=SILENCE, key=1, other=2):
+def noisy(image, gain=GAIN_ONE, levels=SILENCE, key=1, other=2):
     result = np.zeros_like(image)
     brighten_and_add_noise(image, gain, levels, key, other, result)
     return result
@@ -49,21 +49,21 @@ def test_blur_leaves_an_even_image(level):
 
 
 def test_gain_and_its_limits():
-    assert (spoilt(IMAGE) == IMAGE).all()
-    assert np.abs(spoilt(IMAGE, GAIN_ONE // 2) - 0.5 * IMAGE).max() <= 0.51
-    assert (spoilt(IMAGE, 2 * GAIN_ONE) == np.minimum(2 * IMAGE.astype(int), 255)).all()
+    assert (noisy(IMAGE) == IMAGE).all()
+    assert np.abs(noisy(IMAGE, GAIN_ONE // 2) - 0.5 * IMAGE).max() <= 0.51
+    assert (noisy(IMAGE, 2 * GAIN_ONE) == np.minimum(2 * IMAGE.astype(int), 255)).all()
 
 
 def test_noise_has_its_size_and_is_the_same_for_the_same_keys():
     grey = np.full((40, 40, 3), 128, dtype=np.uint8)
     levels = noise_levels(6.0)
-    noise = spoilt(grey, levels=levels).astype(float) - 128.0
+    noise = noisy(grey, levels=levels).astype(float) - 128.0
     # Of n values: the mean is off by 6/√n, the deviation by 6/√(2 n), within four of these.
     assert noise.mean() == pytest.approx(0.0, abs=4 * 6 / noise.size**0.5)
     assert noise.std() == pytest.approx(6.0, abs=4 * 6 / (2 * noise.size) ** 0.5 + 0.02)
-    assert (spoilt(grey, levels=levels) == spoilt(grey, levels=levels)).all()
+    assert (noisy(grey, levels=levels) == noisy(grey, levels=levels)).all()
     for keys in ({"key": 7}, {"other": 7}):
-        other = spoilt(grey, levels=levels, **keys).astype(float) - 128.0
+        other = noisy(grey, levels=levels, **keys).astype(float) - 128.0
         assert abs(np.corrcoef(noise.ravel(), other.ravel())[0, 1]) < 0.06
     for a, b in (noise[:, 1:] * noise[:, :-1], noise[1:] * noise[:-1]), (noise[..., 1:] * noise[..., :-1],) * 2:
         assert abs(a.mean()) < 2.5 and abs(b.mean()) < 2.5, "neighbours and colours go together"
@@ -71,6 +71,6 @@ def test_noise_has_its_size_and_is_the_same_for_the_same_keys():
 
 def test_noise_stays_within_a_byte():
     ends = np.array([[[0, 255, 3]] * 30] * 30, dtype=np.uint8)
-    found = spoilt(ends, levels=noise_levels(40.0)).astype(int)
+    found = noisy(ends, levels=noise_levels(40.0)).astype(int)
     assert (found[..., 0] == 0).mean() == pytest.approx(0.5, abs=0.1)
     assert (found[..., 1] == 255).mean() == pytest.approx(0.5, abs=0.1)
