@@ -101,10 +101,10 @@ class Placing:
         q, qd = np.array(list(new.values())).T
         span, tool = self.span(u), self.state.tools[u]
         if q.tobytes() != self.state.q[span].tobytes() or opening != tool.opening:
-            for b, pose in enumerate(self._poses()):
-                self._check_tool(name, self._tool_points(u, q, opening), b, pose, name)
+            points, radii = self._tool_points(u, q, opening)
+            for b, place in enumerate(np.concatenate([self.model.fixed_poses, self.state.poses])):
+                self._check_tool(name, points, radii, b, place, name)
             for plane, what in zip(self.model.planes, self.scenario.world.planes, strict=True):
-                points, radii = self._tool_points(u, q, opening)
                 depth = plane.offset - points @ [plane.nx, plane.ny, plane.nz] + radii
                 if depth.max(initial=-np.inf) > DEEPEST:
                     raise InputError(Problem(f"its tool would be {depth.max():.3g} m inside {what}", key=name))
@@ -114,7 +114,7 @@ class Placing:
 
     def _joint(self, name: str, u: int, joint: str, value: Any, now: tuple[float, float]) -> tuple[float, float]:
         key = f"{name}/{joint}"
-        pair = np.ndim(value) == 1
+        pair = isinstance(value, tuple | list | np.ndarray)
         numbers = command_numbers(value, 2 if pair else 1, key)
         position, speed = float(numbers[0]), float(numbers[1]) if pair else now[1]
         unit = self.model.units[u]
@@ -142,16 +142,15 @@ class Placing:
             for depth, other in inside_of(self.scenario, self.model, new, k):
                 raise InputError(Problem(f"would be {depth:.3g} m inside {other}", key=f"{name}/pose"))
             for u, robot in enumerate(self.robots):
-                points = self._tool_points(u, self.state.q[self.span(u)], float(self.state.tools[u].opening))
-                self._check_tool(robot, points, b, new[k], f"{name}/pose")
+                tool = self._tool_points(u, self.state.q[self.span(u)], float(self.state.tools[u].opening))
+                self._check_tool(robot, *tool, b, new[k], f"{name}/pose")
             for slots in self._bristles_of(b):
                 self.state.bristles[slots] = 0.0
+            for u in np.flatnonzero(self.state.tools["held"] == b + 1):
+                self._forget_tool(int(u))
         self.state.poses[k] = new[k]
 
     # --- what touches what -----------------------------------------------------------------------------------
-
-    def _poses(self) -> np.ndarray:
-        return np.concatenate([self.model.fixed_poses, self.state.poses])
 
     def _tool_points(self, u: int, q: np.ndarray, opening: float) -> tuple[np.ndarray, np.ndarray]:
         """Points of a tool and its pads in the world, and their radii."""
@@ -162,11 +161,12 @@ class Placing:
         tool = self.arms[self.robots[u]].forward(q)
         return local @ tool[:3, :3].T + tool[:3, 3], blocks["radius"][real]
 
-    def _check_tool(self, robot: str, points: Any, b: int, pose: np.ndarray, key: str) -> None:
+    def _check_tool(
+        self, robot: str, points: np.ndarray, radii: np.ndarray, b: int, pose: np.ndarray, key: str
+    ) -> None:
         """No point of a tool deep inside a box."""
-        places, radii = points
         box = self.model.boxes[b]
-        beyond = np.abs((places - pose[:3]) @ axes_of_all(pose[None])[0].reshape(3, 3).T) - [box.hx, box.hy, box.hz]
+        beyond = np.abs((points - pose[:3]) @ axes_of_all(pose[None])[0].reshape(3, 3).T) - [box.hx, box.hy, box.hz]
         outside = np.linalg.norm(np.maximum(beyond, 0.0), axis=1)
         depth = radii - outside - np.minimum(beyond.max(axis=1), 0.0)
         if depth.max(initial=-np.inf) > DEEPEST:
