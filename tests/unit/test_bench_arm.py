@@ -157,8 +157,8 @@ def test_the_arm_follows_the_reference_and_every_repeat_is_the_same():
 def test_the_block_is_held_to_the_end():
     moving = simulation.holding("semi-implicit")
     moving.seconds_per_step(0.2 * simulation.SWING)
-    assert moving.engine.records.units["held"][0] > 0
-    block = moving.engine.records.poses[-1]
+    assert moving.engine.state.tools["held"][0] > 0
+    block = moving.engine.state.poses[-1]
     tool = moving.engine.arms[simulation.ARM].forward(moving.joints)[:3, 3]
     assert block[:3] == pytest.approx(tool, abs=0.02) and block[2] > -0.1
 

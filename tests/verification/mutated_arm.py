@@ -297,28 +297,28 @@ MUTATIONS = (
     ),
     Mutation(
         "a pressure rate that is none", SERVO, "actuate",
-        "min(max(asked, joint.torque - joint.torque_step), joint.torque + joint.torque_step)", "asked",
+        "min(max(asked, own.torque - joint.torque_step), own.torque + joint.torque_step)", "asked",
         ("valves",),
     ),
     Mutation(
         "half of gravity compensated", SERVO, "servo_torques",
-        "newton_euler(model, arm.gx, arm.gy, arm.gz, zero",
-        "newton_euler(model, 0.5 * arm.gx, arm.gy, 0.5 * arm.gz, zero",
+        "newton_euler(known, arm.gx, arm.gy, arm.gz, zero",
+        "newton_euler(known, 0.5 * arm.gx, arm.gy, 0.5 * arm.gz, zero",
         ("held_pose",),
     ),
     Mutation(
         "computed torque that knows no gravity", SERVO, "servo_torques",
-        "newton_euler(model, arm.gx, arm.gy, arm.gz, qd", "newton_euler(model, 0.0, 0.0, 0.0, qd",
+        "newton_euler(known, arm.gx, arm.gy, arm.gz, qd", "newton_euler(known, 0.0, 0.0, 0.0, qd",
         ("held_pose",),
     ),
     Mutation(
         "a plane that is softer", CONTACTS, "press_on_plane",
-        "press(bristle, stiffness,", "press(bristle, 0.999 * stiffness,",
+        "(world.stiffness, damping", "(0.999 * world.stiffness, damping",
         ("standing_still",),
     ),
     Mutation(
         "pads that are not as stiff as corners", UNITS, "touch_blocks",
-        "jaw, 0.0, PAD_SHARE)", "jaw, 0.0, 1.0)",
+        "jaw, 0.0, PAD_FRACTION)", "jaw, 0.0, 1.0)",
         ("pads_at_rest",),
     ),
     Mutation(

@@ -92,6 +92,16 @@ def tool_jacobians(arm, links, q, scratch, frames, jacobians):
 
 
 @compiled
+def base_axes(arm, x, y, z):
+    """A vector of the world in the base's axes."""
+    return (
+        dot(arm.base_xx, arm.base_yx, arm.base_zx, x, y, z),
+        dot(arm.base_xy, arm.base_yy, arm.base_zy, x, y, z),
+        dot(arm.base_xz, arm.base_yz, arm.base_zz, x, y, z),
+    )
+
+
+@compiled
 def add_outside(arm, links, q, qd, wrench, use_wrench, scratch, frames, torque, sign):
     """Torques of water and of the wrench on the tool (force and moment in the world's axes), times `sign`."""
     if not use_wrench and arm.density == 0.0:
@@ -103,16 +113,10 @@ def add_outside(arm, links, q, qd, wrench, use_wrench, scratch, frames, torque, 
     if arm.density != 0.0:
         add_water(arm, links, frames, qd, scratch, torque)
     if use_wrench:
-        x, y, z = wrench[0], wrench[1], wrench[2]
-        fx = dot(arm.base_xx, arm.base_yx, arm.base_zx, x, y, z)
-        fy = dot(arm.base_xy, arm.base_yy, arm.base_zy, x, y, z)
-        fz = dot(arm.base_xz, arm.base_yz, arm.base_zz, x, y, z)
-        x, y, z = wrench[3], wrench[4], wrench[5]
-        mx = dot(arm.base_xx, arm.base_yx, arm.base_zx, x, y, z)
-        my = dot(arm.base_xy, arm.base_yy, arm.base_zy, x, y, z)
-        mz = dot(arm.base_xz, arm.base_yz, arm.base_zz, x, y, z)
         tip = frames[n]
-        add_force(links, frames, n - 1, tip[9], tip[10], tip[11], fx, fy, fz, mx, my, mz, torque)
+        force = base_axes(arm, wrench[0], wrench[1], wrench[2])
+        moment = base_axes(arm, wrench[3], wrench[4], wrench[5])
+        add_force(links, frames, n - 1, (tip[9], tip[10], tip[11]), force, moment, torque)
     for i in range(n):
         torque[i] *= sign
 

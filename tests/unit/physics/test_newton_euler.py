@@ -207,7 +207,7 @@ def test_forces_on_a_link_load_the_joints_before_it(case):
     for last in range(case.n):
         point, force, moment = case.rng.normal(size=(3, 3))
         found = np.ones(case.n)
-        dh.add_force(case.links, case.frames, last, *point, *force, *moment, found)
+        dh.add_force(case.links, case.frames, last, tuple(point), tuple(force), tuple(moment), found)
         assert_close(found - 1.0, case.chain.jacobian(case.q, last, point).T @ np.r_[force, moment])
 
 

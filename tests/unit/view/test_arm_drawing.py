@@ -49,9 +49,9 @@ def moved(record, data: dict, *, change=None):
     rows = np.empty((ROWS, engine.channels.width))
     by_name = {channel.name: rows[:, engine.channels.slices[channel.name]] for channel in engine.channels}
     for k, row in enumerate(rows):
-        for q, unit in zip(np.split(engine.records.q, len(engine.arms)), engine.records.units, strict=True):
+        for q, unit in zip(np.split(engine.state.q, len(engine.arms)), engine.model.units, strict=True):
             q[:] = np.array(Q) + 0.5 * k / (ROWS - 1)
-            engine.records.joints["reference"][unit.start : unit.start + unit.n] = q - 0.002
+            engine.state.joints["reference"][unit.start : unit.start + unit.n] = q - 0.002
         engine.observe(row)
     if change is not None:
         change(by_name)

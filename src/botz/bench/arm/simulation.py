@@ -89,7 +89,7 @@ class Moving:
         """Close the jaws on the thing and lift it off the bench."""
         self.command(gripper_opening=0.0, gripper_force=FORCE)
         self.advance(round(GRIPPING / STEP))
-        if not self.engine.records.units["held"][0]:
+        if not self.engine.state.tools["held"][0]:
             raise BotzError("the benchmark's arm did not grip")
         up = self.engine.arms[ARM].inverse(transform([*GRIP[:2], GRIP[2] + 0.2, *GRIP[3:]]), present=self.joints).best
         self.command(speed=(up - self.joints) / GRIPPING)
@@ -97,7 +97,7 @@ class Moving:
 
     @property
     def joints(self) -> np.ndarray:
-        return self.engine.records.q.copy()
+        return self.engine.state.q.copy()
 
     def table(self, swing: np.ndarray) -> np.ndarray:
         """Inputs of every command: position, speed and acceleration of the reference, made before the clock runs."""

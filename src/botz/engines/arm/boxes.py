@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 from math import inf, sqrt
+from typing import NamedTuple
 
-from botz.engines.arm.model import PATCH
-from botz.kernels import compiled
+import numpy as np
+from numba import njit
+
+from botz.kernels import UNCOUNTED, compiled
 from botz.physics.arm.dh import combined
 from botz.physics.contact.penalty import penalty_force
-from botz.rotations import cross, dot
+from botz.rotations import cross, dot, rotation_of
+
+PATCH = 64
+"""Points at which two boxes can touch: pairs of the four edges of one face and the four sides of the other."""
 
 FLATTER = 0.95
 """A direction of the second box is taken only where the boxes overlap less along it by this factor, so that two that
 are the same to rounding do not take turns."""
+
+
+class Body(NamedTuple):
+    """One box: its parameters, where it is, and the force and moment on it."""
+
+    box: np.record
+    pose: np.ndarray
+    axes: np.ndarray
+    load: np.ndarray
+
+
+@compiled
+def turn_boxes(poses, axes):
+    """Axes of boxes from their quaternions."""
+    for b in range(len(poses)):
+        p, a = poses[b], axes[b]
+        a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8] = rotation_of(p[3], p[4], p[5], p[6])
+
+
+@njit(cache=True, error_model="numpy", **UNCOUNTED)
+def box_axes(poses, axes):
+    turn_boxes(poses, axes)
 
 
 @compiled
@@ -36,15 +64,15 @@ def stretch(box, axes, nx, ny, nz):
 
 
 @compiled
-def face_between(one, other, axes_one, axes_other, dx, dy, dz):  # -> overlap, whose face (0, 1), its axis, its sign
+def face_between(one, other, dx, dy, dz):  # -> overlap, whose face (0, 1), its axis, its sign
     """The face along which the boxes overlap least; overlap ≤ 0: they are apart. d is from the middle of `one` to that
     of `other`. Faces only: where edges cross each other in the air, the boxes touch a little early."""
     least, best, whose, axis, sign = inf, inf, 0, 0, 1.0
     for body in range(2):
         for k in range(3):
-            nx, ny, nz = part_of(axes_one if body == 0 else axes_other, k)
+            nx, ny, nz = part_of(one.axes if body == 0 else other.axes, k)
             along = dot(nx, ny, nz, dx, dy, dz)
-            reach = stretch(one, axes_one, nx, ny, nz) + stretch(other, axes_other, nx, ny, nz)
+            reach = stretch(one.box, one.axes, nx, ny, nz) + stretch(other.box, other.axes, nx, ny, nz)
             overlap = reach - abs(along)
             if overlap <= 0.0:
                 return overlap, 0, 0, 1.0
@@ -71,8 +99,19 @@ def chosen_of(k, x, y, z):
     return x if k == 0 else (y if k == 1 else z)
 
 
+@njit(cache=True, error_model="numpy", **UNCOUNTED)
+def overlap_of(boxes, poses, axes, one, other):
+    """How far two boxes are inside each other [m]; 0 or less: apart."""
+    dx, dy, dz = poses[other, 0] - poses[one, 0], poses[other, 1] - poses[one, 1], poses[other, 2] - poses[one, 2]
+    first = Body(boxes[one], poses[one], axes[one], poses[one])
+    second = Body(boxes[other], poses[other], axes[other], poses[other])
+    overlap, _, _, _ = face_between(first, second, dx, dy, dz)
+    return overlap
+
+
 @compiled
-def corner(box, pose, axes, k):  # -> corner k in the world
+def corner(body, k):  # -> corner k in the world
+    box, pose, axes = body.box, body.pose, body.axes
     x = box.hx if k & 1 else -box.hx
     y = box.hy if k & 2 else -box.hy
     z = box.hz if k & 4 else -box.hz
@@ -92,7 +131,8 @@ def opposite_face(axes, nx, ny, nz):  # -> axis and sign of the face that looks 
 
 
 @compiled
-def face_corner(box, pose, axes, axis, sign, number):  # -> corner of a face in the world
+def face_corner(body, axis, sign, number):  # -> corner of a face in the world
+    box, pose, axes = body.box, body.pose, body.axes
     u, v = (axis + 1) % 3, (axis + 2) % 3
     along_u = half_of(box, u) if number == 1 or number == 2 else -half_of(box, u)
     along_v = half_of(box, v) if number >= 2 else -half_of(box, v)
@@ -105,9 +145,10 @@ def face_corner(box, pose, axes, axis, sign, number):  # -> corner of a face in 
 
 
 @compiled
-def velocity_at(box, pose, axes, x, y, z):
-    if box.mass == 0.0:
+def velocity_at(body, x, y, z):
+    if body.box.mass == 0.0:
         return 0.0, 0.0, 0.0
+    pose, axes = body.pose, body.axes
     wx, wy, wz = combined(
         axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8], pose[10], pose[11], pose[12]
     )
@@ -116,7 +157,8 @@ def velocity_at(box, pose, axes, x, y, z):
 
 
 @compiled
-def load_at(load, pose, x, y, z, fx, fy, fz):
+def load_at(body, x, y, z, fx, fy, fz):
+    load, pose = body.load, body.pose
     tx, ty, tz = cross(x - pose[0], y - pose[1], z - pose[2], fx, fy, fz)
     load[0], load[1], load[2] = load[0] + fx, load[1] + fy, load[2] + fz
     load[3], load[4], load[5] = load[3] + tx, load[4] + ty, load[5] + tz
@@ -142,9 +184,9 @@ def cut(points, count, rows, axis, limit, sign, label):  # -> count
                 rows[kept, m] = here[m]
             kept += 1
         if (before <= 0.0) != (after <= 0.0):
-            share = before / (before - after)
+            fraction = before / (before - after)
             for m in range(3):
-                rows[kept, m] = here[m] + share * (there[m] - here[m])
+                rows[kept, m] = here[m] + fraction * (there[m] - here[m])
             rows[kept, 3] = label if before <= 0.0 else here[3]
             kept += 1
     for k in range(kept):
@@ -154,24 +196,23 @@ def cut(points, count, rows, axis, limit, sign, label):  # -> count
 
 
 @compiled
-def patch_points(one, other, pose_one, pose_other, axes_one, axes_other, patch):  # -> count, normal from one to other
+def patch_points(one, other, patch):  # -> count, normal from one to other
     """The patch between two faces: the other's face cut at the sides of this one, seen along its normal. Each corner of
-    it has the share of its two sides in the way around it, so that corners which meet count as one: nothing jumps."""
-    dx, dy, dz = pose_other[0] - pose_one[0], pose_other[1] - pose_one[1], pose_other[2] - pose_one[2]
-    overlap, whose, axis, sign = face_between(one, other, axes_one, axes_other, dx, dy, dz)
+    it counts by the fraction of its two sides in the circumference, so that corners which meet count as one: nothing
+    jumps."""
+    dx, dy, dz = other.pose[0] - one.pose[0], other.pose[1] - one.pose[1], other.pose[2] - one.pose[2]
+    overlap, whose, axis, sign = face_between(one, other, dx, dy, dz)
     if overlap <= 0.0:
         return 0, 0.0, 0.0, 1.0
-    if whose == 0:
-        box, pose, axes, second, pose_second, axes_second = one, pose_one, axes_one, other, pose_other, axes_other
-    else:
-        box, pose, axes, second, pose_second, axes_second = other, pose_other, axes_other, one, pose_one, axes_one
+    first, second = (one, other) if whose == 0 else (other, one)
+    box, pose, axes = first.box, first.pose, first.axes
     nx, ny, nz = part_of(axes, axis)
     nx, ny, nz = sign * nx, sign * ny, sign * nz  # out of the face, towards the other box
-    face, face_sign = opposite_face(axes_second, nx, ny, nz)
+    face, face_sign = opposite_face(second.axes, nx, ny, nz)
     u, v = (axis + 1) % 3, (axis + 2) % 3
     points, rows = patch[:12], patch[12:24]
     for k in range(4):
-        x, y, z = local_of(axes, pose, *face_corner(second, pose_second, axes_second, face, face_sign, k))
+        x, y, z = local_of(axes, pose, *face_corner(second, face, face_sign, k))
         points[k, 0], points[k, 1], points[k, 2] = (
             chosen_of(u, x, y, z),
             chosen_of(v, x, y, z),
@@ -208,32 +249,31 @@ def patch_points(one, other, pose_one, pose_other, axes_one, axes_other, patch):
 
 
 @compiled
-def press_boxes(one, other, pose_one, pose_other, axes_one, axes_other, stiffness, damping, dt, patch, bristles, slot,
-                load_one, load_other):  # fmt: skip
+def press_boxes(one, other, stiffness, damping, dt, patch, bristles):
     """Forces between two boxes. However many points a patch has, it is as stiff as four."""
-    count, nx, ny, nz = patch_points(one, other, pose_one, pose_other, axes_one, axes_other, patch)
-    friction = sqrt(one.friction * other.friction)
+    count, nx, ny, nz = patch_points(one, other, patch)
+    friction = sqrt(one.box.friction * other.box.friction)
     if dt > 0.0:
         for k in range(PATCH):
             patch[PATCH + k, 0] = 0.0
     for p in range(count):
         x, y, z, depth, own = patch[p, 0], patch[p, 1], patch[p, 2], patch[p, 3], int(patch[p, 4])
-        share = patch[p, 5]
+        fraction = patch[p, 5]
         if depth <= 0.0:
             continue
-        vx, vy, vz = velocity_at(other, pose_other, axes_other, x, y, z)
-        ux, uy, uz = velocity_at(one, pose_one, axes_one, x, y, z)
-        bristle = bristles[slot + own]
+        vx, vy, vz = velocity_at(other, x, y, z)
+        ux, uy, uz = velocity_at(one, x, y, z)
+        bristle = bristles[own]
         fx, fy, fz, bx, by, bz = penalty_force(
-            share * stiffness, share * damping, friction, depth, nx, ny, nz, vx - ux, vy - uy, vz - uz,
+            fraction * stiffness, fraction * damping, friction, depth, nx, ny, nz, vx - ux, vy - uy, vz - uz,
             bristle[0], bristle[1], bristle[2], dt,
         )  # fmt: skip
         if dt > 0.0:
             bristle[0], bristle[1], bristle[2] = bx, by, bz
             patch[PATCH + own, 0] = 1.0
-        load_at(load_other, pose_other, x, y, z, fx, fy, fz)
-        load_at(load_one, pose_one, x, y, z, -fx, -fy, -fz)
+        load_at(other, x, y, z, fx, fy, fz)
+        load_at(one, x, y, z, -fx, -fy, -fz)
     if dt > 0.0:
         for k in range(PATCH):
             if patch[PATCH + k, 0] == 0.0:
-                forget(bristles, slot + k, 1)
+                forget(bristles, k, 1)

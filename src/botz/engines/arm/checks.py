@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from botz.engines.arm import model as layout
-from botz.engines.arm.step import overlap_of
+from botz.engines.arm.boxes import overlap_of
+from botz.engines.arm.state import State
 from botz.errors import InputError, Problem
 from botz.robots.serial_arm import SerialArm
 from botz.scenario.arm.schema import ArmScenario, PlacedArm
@@ -39,11 +40,9 @@ def check_masses(scenario: ArmScenario, arms: dict[str, SerialArm]) -> None:
         raise InputError(problems)
 
 
-def check_step(
-    scenario: ArmScenario, arms: dict[str, SerialArm], records: layout.Records, axes: np.ndarray, h: float
-) -> None:
-    """In the starting position, `axes` being those of the boxes: everything slow against steps of `h` seconds, the
-    servos' errors die away, and nothing begins inside something else."""
+def check_step(scenario: ArmScenario, arms: dict[str, SerialArm], model: layout.Model, start: State, h: float) -> None:
+    """In the starting position: everything slow against steps of `h` seconds, the servos' errors die away, and nothing
+    begins inside something else."""
     problems: list[Problem] = []
     for name, robot in scenario.robots.items():
         inertia = arms[name].inertia(np.array(robot.start_joints))
@@ -52,9 +51,10 @@ def check_step(
         if robot.servo.type != "torque" and robot.servo.gains is None:
             problems += servo_too_fast(name, robot, inertia, h)
             problems += servo_unstable(name, robot, inertia)
-    problems += contact_too_stiff(scenario, arms, float(records.world[3]), h)
-    problems += contact_too_soft(scenario, float(records.world[3]))
-    problems += objects_inside(scenario, records, axes)
+    stiffness = float(model.world[0].stiffness)
+    problems += contact_too_stiff(scenario, arms, stiffness, h)
+    problems += contact_too_soft(scenario, stiffness)
+    problems += objects_inside(scenario, model, start)
     if problems:
         raise InputError(problems)
 
@@ -166,21 +166,30 @@ def contact_too_soft(scenario: ArmScenario, stiffness: float) -> Iterator[Proble
             yield Problem(message, key="world.contact.stiffness")
 
 
-def objects_inside(scenario: ArmScenario, records: layout.Records, axes: np.ndarray) -> Iterator[Problem]:
+def objects_inside(scenario: ArmScenario, model: layout.Model, start: State) -> Iterator[Problem]:
     """Objects must not begin inside something: the springs would throw them out."""
+    for k, name in enumerate(scenario.world.objects):
+        # Pairs of objects are asked about once.
+        for depth, other in inside_of(scenario, model, start.poses[: k + 1], k):
+            yield Problem(f"begins {depth:.3g} m inside {other}; move it out", key=f"world.objects.{name}.pose")
+
+
+def inside_of(scenario: ArmScenario, model: layout.Model, poses: np.ndarray, k: int) -> Iterator[tuple[float, str]]:
+    """How deep object k is in what, where that is too deep; `poses` are those of the objects that are asked about."""
     world = scenario.world
     names = [*world.boxes, *world.objects]
-    for b in range(len(world.boxes), len(names)):
-        key = f"world.objects.{names[b]}.pose"
-        half = np.array([records.boxes[b].hx, records.boxes[b].hy, records.boxes[b].hz])
-        slack = SUNK * float(half.min()) + 1e-3
-        for plane, name in zip(records.planes, world.planes, strict=True):
-            normal = np.array([plane.nx, plane.ny, plane.nz])
-            reach = float(np.abs(axes[b].reshape(3, 3) @ normal) @ half)
-            depth = plane.offset - normal @ records.poses[b, :3] + reach
-            if depth > slack:
-                yield Problem(f"begins {depth:.3g} m inside {name}; move it out", key=key)
-        for other in range(b):
-            depth = overlap_of(records.boxes, records.poses, axes, other, b)
-            if depth > slack:
-                yield Problem(f"begins {depth:.3g} m inside {names[other]}; move it out", key=key)
+    everything = np.concatenate([model.fixed_poses, poses])
+    axes = layout.axes_of_all(everything)
+    b = len(world.boxes) + k
+    half = np.array([model.boxes[b].hx, model.boxes[b].hy, model.boxes[b].hz])
+    slack = SUNK * float(half.min()) + 1e-3
+    for plane, name in zip(model.planes, world.planes, strict=True):
+        normal = np.array([plane.nx, plane.ny, plane.nz])
+        reach = float(np.abs(axes[b].reshape(3, 3) @ normal) @ half)
+        depth = plane.offset - normal @ everything[b, :3] + reach
+        if depth > slack:
+            yield depth, name
+    for other in range(len(everything)):
+        depth = overlap_of(model.boxes, everything, axes, other, b) if other != b else 0.0
+        if depth > slack:
+            yield depth, names[other]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from math import sqrt
 
-from botz.engines.arm.boxes import corner, forget, load_at, press_boxes, velocity_at
-from botz.engines.arm.model import CORNERS, PATCH
+from botz.engines.arm.boxes import PATCH, Body, corner, forget, load_at, press_boxes, velocity_at
+from botz.engines.arm.model import CORNERS
 from botz.kernels import compiled, inlined
 from botz.physics.arm.dh import REVOLUTE, joint_axis
 from botz.physics.contact.penalty import penalty_force
-from botz.rotations import cross, dot, rotation_of
+from botz.rotations import cross, dot
 
 
 @compiled
@@ -24,36 +24,24 @@ def damping_between(world, one, other):
         mass = one + other
     else:
         mass = one * other / (one + other)
-    return world[5] * sqrt(world[3] * mass)
+    return world.damping * sqrt(world.stiffness * mass)
 
 
 @compiled
-def turn_boxes(poses, first, axes):
-    """Axes of the boxes `first` and on, from their quaternions."""
-    for b in range(first, len(poses)):
-        p, a = poses[b], axes[b]
-        a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8] = rotation_of(p[3], p[4], p[5], p[6])
-
-
-@compiled
-def press(bristle, stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, dt):  # -> force on the point
-    """A point at `depth` in a surface, moving against it with v. With dt > 0 its friction moves on."""
+def press(surface, bristle, depth, normal, velocity, dt):  # -> force on the point
+    """A point at `depth` in a surface (stiffness, damping, friction), moving against it. With dt > 0 its friction moves
+    on."""
     if depth <= 0.0:
         if dt > 0.0:
             bristle[0] = bristle[1] = bristle[2] = 0.0
         return 0.0, 0.0, 0.0
+    (stiffness, damping, friction), (nx, ny, nz), (vx, vy, vz) = surface, normal, velocity
     fx, fy, fz, ux, uy, uz = penalty_force(
         stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, bristle[0], bristle[1], bristle[2], dt
     )
     if dt > 0.0:
         bristle[0], bristle[1], bristle[2] = ux, uy, uz
     return fx, fy, fz
-
-
-@compiled
-def press_on_plane(plane, bristle, stiffness, damping, friction, x, y, z, radius, vx, vy, vz, dt):
-    depth = plane.offset - dot(plane.nx, plane.ny, plane.nz, x, y, z) + radius
-    return press(bristle, stiffness, damping, friction, depth, plane.nx, plane.ny, plane.nz, vx, vy, vz, dt)
 
 
 @compiled
@@ -101,37 +89,41 @@ def beside(box, axes, dx, dy, dz, radius):
 
 
 @compiled
-def corners_on_plane(plane, box, pose, axes, world, bristles, slot, load, dt):
-    friction, damping = sqrt(plane.friction * box.friction), damping_between(world, box.mass, 0.0)
+def press_on_plane(plane, world, body, bristles, dt):
+    """The corners of a box on a plane."""
+    friction, damping = sqrt(plane.friction * body.box.friction), damping_between(world, body.box.mass, 0.0)
     for k in range(CORNERS):
-        x, y, z = corner(box, pose, axes, k)
-        vx, vy, vz = velocity_at(box, pose, axes, x, y, z)
-        fx, fy, fz = press_on_plane(
-            plane, bristles[slot + k], world[3], damping, friction, x, y, z, 0.0, vx, vy, vz, dt
-        )
-        load_at(load, pose, x, y, z, fx, fy, fz)
+        x, y, z = corner(body, k)
+        depth = plane.offset - dot(plane.nx, plane.ny, plane.nz, x, y, z)
+        fx, fy, fz = press(
+            (world.stiffness, damping, friction), bristles[k], depth, (plane.nx, plane.ny, plane.nz),
+            velocity_at(body, x, y, z), dt,
+        )  # fmt: skip
+        load_at(body, x, y, z, fx, fy, fz)
 
 
-@compiled
-def press_objects(planes, boxes, first, world, poses, axes, dt, bristles, slot, patch, loads):
-    """Objects (the boxes from `first` on) on planes, on fixed boxes and on each other."""
-    for b in range(first, len(boxes)):
-        box, pose = boxes[b], poses[b]
+@inlined
+def press_objects(model, state, work, dt):
+    """Objects on planes, on boxes that do not move, and on each other. With dt > 0 friction moves on."""
+    world, planes, boxes, bristles = model.world[0], model.planes, model.boxes, state.bristles
+    fixed, slot = len(model.fixed_poses), world.first_bristle
+    for b in range(fixed, len(boxes)):
+        pose, axes = state.poses[b - fixed], work.axes[b - fixed]
+        body = Body(boxes[b], pose, axes, work.loads[b])
         for p in range(len(planes)):
             height = dot(planes[p].nx, planes[p].ny, planes[p].nz, pose[0], pose[1], pose[2]) - planes[p].offset
-            if height < box.radius:
-                corners_on_plane(planes[p], box, pose, axes[b], world, bristles, slot, loads[b], dt)
+            if height < boxes[b].radius:
+                press_on_plane(planes[p], world, body, bristles[slot : slot + CORNERS], dt)
             elif dt > 0.0:
                 forget(bristles, slot, CORNERS)
             slot += CORNERS
-        for other in range(b):
-            dx, dy, dz = pose[0] - poses[other, 0], pose[1] - poses[other, 1], pose[2] - poses[other, 2]
-            if not beside(boxes[other], axes[other], dx, dy, dz, box.radius):
-                damping = damping_between(world, box.mass, boxes[other].mass)
-                press_boxes(
-                    boxes[other], box, poses[other], pose, axes[other], axes[b], world[3], damping, dt, patch, bristles,
-                    slot, loads[other], loads[b],
-                )  # fmt: skip
+        for k in range(b):
+            place = model.fixed_poses[k] if k < fixed else state.poses[k - fixed]
+            turn = model.fixed_axes[k] if k < fixed else work.axes[k - fixed]
+            if not beside(boxes[k], turn, pose[0] - place[0], pose[1] - place[1], pose[2] - place[2], boxes[b].radius):
+                other = Body(boxes[k], place, turn, work.loads[k])
+                damping = damping_between(world, boxes[b].mass, boxes[k].mass)
+                press_boxes(other, body, world.stiffness, damping, dt, work.patch, bristles[slot : slot + PATCH])
             elif dt > 0.0:
                 forget(bristles, slot, PATCH)
             slot += PATCH

@@ -3,19 +3,21 @@ physics/arm/dh.py, newton_euler.py and composite_body.py."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
-from botz.engines.arm import model as layout
 from botz.engines.arm import step as kernel
 from botz.engines.arm.checks import check_masses, check_step
+from botz.engines.arm.model import build_model
+from botz.engines.arm.placing import Placing
 from botz.engines.arm.rows import channels_of, views_of
-from botz.engines.base import Engine, EngineState
+from botz.engines.arm.state import State, start_state
+from botz.engines.arm.work import make_work
+from botz.engines.base import Engine, EngineState, RobotState
 from botz.errors import InputError, Problem
-from botz.robots.arm_calls import BY_COLUMNS, COMPOSITE
 from botz.robots.serial_arm import SerialArm
 from botz.robots.tool_rates import joint_speeds
 from botz.scenario.arm.schema import ArmScenario
@@ -31,28 +33,25 @@ class ArmEngine(Engine):
     def __init__(self, scenario: ArmScenario):
         self.scenario = scenario
         self.dt = scenario.time.step_ns * 1e-9
-        self.method = kernel.RK4 if scenario.time.method == "rk4" else kernel.SEMI_IMPLICIT
-        self.dynamics = COMPOSITE if scenario.time.forward_dynamics == "composite-body" else BY_COLUMNS
         world = scenario.world
         self.arms = {
             name: SerialArm(robot, gravity=world.gravity, water=world.water) for name, robot in scenario.robots.items()
         }
         check_masses(scenario, self.arms)
-        self.records = layout.build_records(scenario, self.arms, self.dt)
-        self._axes = np.zeros((len(self.records.boxes), 9))
-        self._start_poses = self.records.poses.copy()
-        kernel.box_axes(self.records.poses, self._axes)
+        self.model = build_model(scenario, self.arms, self.dt)
+        self._start = start_state(scenario, self.arms, self.model)
+        self.state = State(*(array.copy() for array in self._start))
+        self.work = make_work(self.model)
+        self._world = (tuple(self.model), tuple(self.state), tuple(self.work))
+        check_step(scenario, self.arms, self.model, self._start, self.dt)
         self.channels = ChannelTable(channels_of(scenario))
         self.inputs_table = ChannelTable(self._input_channels())
         self.inputs = np.zeros(self.inputs_table.width)
         self._commands = {name: dict(self.command_layout(name)) for name in self.arms}
         self.views = views_of(scenario)
         self._rng = np.random.default_rng(0)
-        records = self.records
-        stateful = (records.units, records.joints, records.q, records.qd, records.poses, records.bristles)
-        self._stateful = tuple(array.reshape(-1).view(np.uint8) for array in stateful)
-        self._kept_arrays = tuple(array.copy() for array in self._stateful)
-        check_step(scenario, self.arms, self.records, self._axes, self.dt)
+        self._bytes = tuple(array.reshape(-1).view(np.uint8) for array in self.state)
+        self._kept_bytes = tuple(array.copy() for array in self._bytes)
         self.reset(self._rng)
 
     # --- building --------------------------------------------------------------------------------------------
@@ -91,44 +90,20 @@ class ArmEngine(Engine):
 
     def reset(self, rng: np.random.Generator) -> None:
         self._rng = rng
-        records = self.records
+        for array, start in zip(self.state, self._start, strict=True):
+            array[...] = start
         self.inputs[:] = 0.0
-        self._held = np.zeros(len(records.units))
-        for unit, (name, robot) in zip(records.units, self.scenario.robots.items(), strict=True):
-            span = slice(int(unit.start), int(unit.start + unit.n))
-            records.q[span] = robot.start_joints
-            records.qd[span] = robot.start_speed if robot.start_speed is not None else 0.0
-            joints = records.joints[span]
-            for field in layout.JOINT_STATE:
-                joints[field] = 0.0
-            joints["reference"] = records.q[span]
-            for field in layout.UNIT_STATE:
-                unit[field] = 0.0
+        for tool, (name, robot) in zip(self.state.tools, self.scenario.robots.items(), strict=True):
             own = self.inputs[self.robot_inputs(name)]
-            own[: unit.n] = np.nan
+            own[: len(robot.joints)] = np.nan
             if robot.gripper is not None:
-                unit.opening = robot.gripper.opening if robot.gripper.start is None else robot.gripper.start
-                own[-2:] = unit.opening, robot.gripper.force
-        records.poses[...] = self._start_poses
-        records.bristles[...] = 0.0
-        kernel.box_axes(records.poses, self._axes)
-        self._start_torques()
-
-    def _start_torques(self) -> None:
-        """Valves start at what holds the arm where it is: no arm falls when a run begins."""
-        for unit, (name, robot) in zip(self.records.units, self.scenario.robots.items(), strict=True):
-            if robot.servo.type != "torque":
-                span = slice(int(unit.start), int(unit.start + unit.n))
-                joints = self.records.joints[span]
-                gravity = self.arms[name].gravity(self.records.q[span])
-                joints["torque"] = np.clip(gravity, -joints["strongest"], joints["strongest"])
+                own[-2:] = tool.opening, robot.gripper.force
+        self._held = self.state.tools["held"].copy()
 
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
-        good = kernel.advance_arms(
-            *self.records, self._axes, self.method, self.dynamics, self.dt, self.inputs, step, n, record_every, rows
-        )
+        good = kernel.advance_arms(*self._world, self.inputs, self.dt, step, n, record_every, rows)
         self.news = ()
-        held = self.records.units["held"]
+        held = self.state.tools["held"]
         if held.tobytes() != self._held.tobytes():  # np.array_equal takes as long as half a step
             self.news = tuple(self._news(held))
             self._held = held.copy()
@@ -146,38 +121,41 @@ class ArmEngine(Engine):
         return found
 
     def observe(self, row: np.ndarray) -> None:
-        r = self.records
-        kernel.observe_arms(
-            r.arms, r.units, r.links, r.joints, r.boxes, r.poses, r.q, r.qd, r.scratch, r.frames, r.room, r.world, row
-        )
+        kernel.observe_arms(*self._world, row)
 
     def state_arrays(self) -> dict[str, np.ndarray]:
-        records = self.records
-        found = {"inputs": self.inputs, "q": records.q, "qd": records.qd, "boxes": records.poses}
-        found["bristles"] = records.bristles
-        found |= {f"joint/{name}": records.joints[name] for name in layout.JOINT_STATE}
-        return found | {f"arm/{name}": records.units[name] for name in layout.UNIT_STATE}
+        return {"inputs": self.inputs, **self.state.arrays()}
 
     def restore(self, state: EngineState) -> None:
         super().restore(state)
-        self._look_again()
+        self._held = self.state.tools["held"].copy()
+
+    def get_state(self, robot: str) -> RobotState:
+        """Of an arm, or of an object of the world."""
+        return Placing(self.scenario, self.arms, self.model, self.state).get(robot)
+
+    def set_state(
+        self,
+        robot: str,
+        *,
+        pose: Sequence[float] | None = None,
+        twist: Sequence[float] | None = None,
+        joints: Mapping[str, float | tuple[float, float]] | None = None,
+    ) -> None:
+        Placing(self.scenario, self.arms, self.model, self.state).set(robot, pose, twist, joints)
 
     def keep(self) -> None:
-        for kept, array in zip(self._kept_arrays, self._stateful, strict=True):
+        for kept, array in zip(self._kept_bytes, self._bytes, strict=True):
             kept[...] = array
 
     def go_back(self) -> None:
-        for kept, array in zip(self._kept_arrays, self._stateful, strict=True):
+        for kept, array in zip(self._kept_bytes, self._bytes, strict=True):
             array[...] = kept
-        self._look_again()
-
-    def _look_again(self) -> None:
-        kernel.box_axes(self.records.poses, self._axes)
-        self._held = self.records.units["held"].copy()
+        self._held = self.state.tools["held"].copy()
 
     def stability_hint(self) -> str:
         fastest = max(robot.servo.frequency for robot in self.scenario.robots.values())
-        stiff = float(self.records.world[3])
+        stiff = float(self.model.world[0].stiffness)
         return (
             f"a step of {self.dt:g} s must be short against the servos ({1.0 / fastest:.2g} s), explicit gains, "
             f"friction of light joints, and contacts of {stiff:.3g} N/m on the lightest object; every joint must move "
@@ -238,6 +216,6 @@ class ArmEngine(Engine):
     def joint_speeds(self, robot: str, twist: np.ndarray) -> np.ndarray:
         """Joint speeds for a velocity of the tool and its angular velocity (world axes) at the present position."""
         arm = self.arms[robot]
-        unit = self.records.units[list(self.arms).index(robot)]
-        q = self.records.q[int(unit.start) : int(unit.start + unit.n)]
+        unit = self.model.units[list(self.arms).index(robot)]
+        q = self.state.q[int(unit.start) : int(unit.start + unit.n)]
         return joint_speeds(arm, q, np.clip(twist, -WILDEST, WILDEST), arm.speed)[0]

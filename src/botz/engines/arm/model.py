@@ -1,15 +1,16 @@
-"""The records of the engine `arm`: arms, joints, surfaces and the objects between them."""
+"""The parameters of engine `arm`: arms, joints, surfaces and the objects between them. No step changes them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from math import exp, inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
+from botz.engines.arm.boxes import PATCH, box_axes
 from botz.kernels import record, words
-from botz.physics.arm.chain_block import BLOCK
-from botz.physics.arm.dh import SCRATCH
+from botz.robots.arm_calls import BY_COLUMNS, COMPOSITE
 from botz.robots.arm_records import link_records
 from botz.robots.serial_arm import SerialArm
 from botz.scenario.arm.schema import ArmScenario, PlacedArm
@@ -17,124 +18,90 @@ from botz.scenario.arm.world import Box
 from botz.transforms import quaternion_from_attitude
 
 TORQUE, PID, COMPUTED = 0, 1, 2
+RK4, SEMI_IMPLICIT = 0, 1
 PAD_POINTS = 9
 """Points of a pad that touch: a grid of three by three."""
 LANES = 24
 """Points of a tool that are computed side by side: those of two pads and six more."""
-PAD_SHARE = 4.0 / 9.0
+PAD_FRACTION = 4.0 / 9.0
 """Stiffness of each of them by that of a corner: a whole pad is as stiff as a box on its four corners."""
 CORNERS = 8
 """Of a box."""
-PATCH = 64
-"""Points at which two boxes can touch: pairs of the four edges of one face and the four sides of the other."""
 NOWHERE = 1e9
 """Further away than anything [m]."""
 STIFFEST = 2e5
 """Of a point of contact, where the scenario leaves it open [N/m]."""
-INTEGRAL_SHARE = 0.1
+INTEGRAL_FRACTION = 0.1
 """Of the actuator's torque, the most that a servo's integral part gives: enough for friction and a wrong model, too
 little to wind up against an obstacle."""
 
+WORLD = record(
+    **dict.fromkeys(words("gx gy gz stiffness damping"), np.float64),
+    **dict.fromkeys(words("method dynamics first_bristle"), np.int64),
+)
+"""Gravity; stiffness and damping ratio of a point of contact; methods of integration and of forward dynamics; where the
+bristles of the objects begin."""
+
 UNIT = record(
+    **dict.fromkeys(words("friction mass widest strongest jaw_speed reach"), np.float64),
     **dict.fromkeys(words(
-        "friction mass widest strongest jaw_speed reach "
-        "opening jaw_rate pressed grip damper held number fx fy fz mx my mz"
-    ), np.float64),
-    **dict.fromkeys(words("start n first_block blocks gripper servo compensates knows inputs touches"), np.int64),
+        "start n first_block blocks first_bristle gripper servo compensates knows inputs touches"
+    ), np.int64),
 )  # fmt: skip
-"""An arm: where its joints, blocks of points and inputs begin; its gripper; `mass`: what a blow on the tool finds;
-`touches`: whether anything is there to be met. Its state: the gripper (`grip`, `damper`: points of a pad that touch,
-and the damping of each), the number of the last reference taken, and the wrench on the tool (world axes, about its
-point)."""
-UNIT_STATE = words("opening jaw_rate pressed grip damper held number fx fy fz mx my mz")
+"""An arm: where its joints, blocks of points, bristles and inputs begin; its gripper; `mass`: what a blow on the tool
+finds; `touches`: whether anything is there to be met."""
 
 JOINT = record(
-    **dict.fromkeys(words(
-        "kp kd ki strongest torque_step follow per_flow stop speed lead most "
-        "reference reference_speed reference_acceleration rate integral torque"
-    ), np.float64),
-)  # fmt: skip
-"""A joint's servo (`most`: greatest integral of its error), actuator and stops; then its reference (`rate`: it was
-given as a speed), the integral of its error and the torque of its actuator."""
-JOINT_STATE = words("reference reference_speed reference_acceleration rate integral torque")
+    **dict.fromkeys(words("kp kd ki strongest torque_step follow per_flow stop speed lead most"), np.float64)
+)
+"""A joint's servo (`most`: greatest integral of its error), actuator and stops."""
 
-TOUCH = record(
-    **dict.fromkeys(words(
-        "x y z jaw radius share rx ry rz vx vy vz sx sy sz depth nx ny nz ux uy uz fx fy fz"
-    ), (np.float64, LANES)),
-)  # fmt: skip
+POINTS = record(**dict.fromkeys(words("x y z jaw radius fraction"), (np.float64, LANES)))
 """Points of a tool side by side: their places in its axes (`jaw` −1, 1: on a pad, half the opening to that side; 0:
-fixed), radii and shares of the stiffness. Then what `arm_touch` works with: way from the tool's point, velocity;
-against a surface velocity, depth, normal, deflection and force. A lane without a point never touches."""
+fixed), radii and fractions of the stiffness. A lane without a point never touches."""
 
 PLANE = record(**dict.fromkeys(words("nx ny nz offset friction"), np.float64))
 BOX = record(**dict.fromkeys(words("hx hy hz radius friction mass per_mass ixx iyy izz lift"), np.float64))
-"""A box's half edges and their length; mass 0 of one that does not move; `lift`: share of its weight that
-water carries."""
+"""A box's half edges and their length; mass 0 of one that does not move; `lift`: fraction of its weight that water
+carries."""
 POSE = 13
 """Numbers of a box's state: position, quat_wxyz, velocity (world axes), angular velocity (its own axes)."""
 
 
-@dataclass
-class Records:
+class Model(NamedTuple):
+    world: np.ndarray
+    """One WORLD."""
     arms: np.ndarray
+    """ARM of dh.py: where each stands, and its tool."""
     units: np.ndarray
-    links: np.ndarray
-    chains: np.ndarray
-    """Room for the links of each arm side by side."""
-    model: np.ndarray
-    """The links as the servos know them."""
-    model_last: np.ndarray
-    """The last link of each, without what its gripper holds."""
     joints: np.ndarray
+    """Of all arms one after the other, as …"""
+    links: np.ndarray
+    known: np.ndarray
+    """… and the links as the servos know them, without what the grippers hold."""
     points: np.ndarray
-    """Points of the tools and their pads, side by side in blocks."""
+    """Points of the tools and their pads, in blocks."""
     planes: np.ndarray
     boxes: np.ndarray
     """First those that do not move, then the objects."""
-    poses: np.ndarray
-    """State of each box, (k, 13)."""
-    bristles: np.ndarray
-    """Deflection of the friction at each pair of point and surface, (k, 3)."""
-    q: np.ndarray
-    qd: np.ndarray
-    scratch: np.ndarray
-    frames: np.ndarray
-    """Of each arm one row more than joints: the tool's is the last."""
-    room: np.ndarray
-    """(n + 3, n) for the largest arm, flat."""
-    world: np.ndarray
-    """Gravity (3), stiffness of a point of contact, first object among the boxes, damping ratio of contacts."""
-    stages: np.ndarray
-    """Joint positions, speeds, accelerations and torques on the way through a step: (8, joints)."""
-    box_stages: np.ndarray
-    """The same of the boxes: start, rates of this stage, sum of the rates: (3, k, 13)."""
-    loads: np.ndarray
-    """Force and moment on each box (world axes): (k, 6)."""
-    patch: np.ndarray
-    """Room for the points at which two boxes touch, and for which of them do."""
-
-    def __iter__(self):
-        return iter(
-            (self.arms, self.units, self.links, self.chains, self.model, self.model_last, self.joints, self.points,
-             self.planes, self.boxes, self.poses, self.bristles, self.q, self.qd, self.scratch, self.frames, self.room,
-             self.world, self.stages, self.box_stages, self.loads, self.patch)
-        )  # fmt: skip
+    fixed_poses: np.ndarray
+    """Of the boxes that do not move (k, 13), and …"""
+    fixed_axes: np.ndarray
+    """… their axes (k, 9)."""
 
 
-def build_records(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) -> Records:
+def build_model(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) -> Model:
     world = scenario.world
     robots = list(scenario.robots.values())
-    counts = [len(robot.joints) for robot in robots]
-    total, largest = sum(counts), max(counts)
-    boxes, poses = box_records(scenario)
+    things = [*world.boxes.values(), *world.objects.values()]
+    surfaces = len(world.planes) + len(things)
     units = np.zeros(len(robots), dtype=UNIT)
-    joints = np.zeros(total, dtype=JOINT)
+    joints = np.zeros(sum(len(robot.joints) for robot in robots), dtype=JOINT)
     blocks: list[np.ndarray] = []
     start = inputs = slots = 0
-    surfaces = len(world.planes) + len(boxes)
     for unit, robot, arm in zip(units, robots, arms.values(), strict=True):
         unit.start, unit.n, unit.first_block, unit.inputs = start, arm.n, len(blocks), inputs
+        unit.first_bristle = slots
         fill_unit(unit, robot, arm)
         own_blocks = touch_blocks(robot)
         unit.blocks, unit.touches = len(own_blocks), int(surfaces > 0 and len(own_blocks) > 0)
@@ -143,45 +110,44 @@ def build_records(scenario: ArmScenario, arms: dict[str, SerialArm], dt: float) 
         start += arm.n
         inputs += input_width(robot)
         slots += LANES * len(own_blocks) * surfaces
-    moving = len(world.objects)
-    fixed = len(world.boxes)
-    slots += moving * (CORNERS * len(world.planes) + PATCH * fixed) + PATCH * (moving * (moving - 1) // 2)
     planes = np.zeros(len(world.planes), dtype=PLANE)
     for own, plane in zip(planes, world.planes.values(), strict=True):
         normal = np.array(plane.normal) / np.linalg.norm(plane.normal)
         own.nx, own.ny, own.nz = normal
         own.offset, own.friction = normal @ np.array(plane.point), plane.friction
-    return Records(
-        arms=np.concatenate([arm.arm for arm in arms.values()]).view(arms[next(iter(arms))].arm.dtype),
+    fixed = poses_of(world.boxes.values())
+    return Model(
+        world=world_record(scenario, contact_stiffness(scenario, arms, dt), slots),
+        arms=joined_records([arm.arm for arm in arms.values()]),
         units=units,
-        links=joined_records([arm.links for arm in arms.values()]),
-        chains=np.zeros(len(robots), dtype=BLOCK),
-        model=(
-            model := joined_records(
-                [
-                    link_records(robot, payload=robot.servo.knows_payload, scale=robot.servo.model_scale)
-                    for robot in robots
-                ]
-            )
-        ),
-        model_last=model[np.cumsum(counts) - 1].copy(),
         joints=joints,
-        points=joined_records(blocks) if blocks else np.zeros(0, dtype=TOUCH),
+        links=joined_records([arm.links for arm in arms.values()]),
+        known=joined_records(
+            [link_records(robot, payload=robot.servo.knows_payload, scale=robot.servo.model_scale) for robot in robots]
+        ),
+        points=joined_records(blocks) if blocks else np.zeros(0, dtype=POINTS),
         planes=planes,
-        boxes=boxes,
-        poses=poses,
-        bristles=np.zeros((slots, 3)),
-        q=np.zeros(total),
-        qd=np.zeros(total),
-        scratch=np.zeros(total, dtype=SCRATCH),
-        frames=np.zeros((total + len(robots), 12)),
-        room=np.zeros((largest + 3, largest)),
-        world=np.array([*world.gravity, contact_stiffness(scenario, arms, dt), float(fixed), world.contact.damping]),
-        stages=np.zeros((8, total)),
-        box_stages=np.zeros((3, len(boxes), POSE)),
-        loads=np.zeros((len(boxes), 6)),
-        patch=np.zeros((2 * PATCH, 6)),
+        boxes=box_records(scenario),
+        fixed_poses=fixed,
+        fixed_axes=axes_of_all(fixed),
     )
+
+
+def bristles_of(scenario: ArmScenario, model: Model) -> int:
+    """Pairs of a point and a surface: those of the tools, then those of the objects."""
+    planes, fixed, moving = len(model.planes), len(model.fixed_poses), len(scenario.world.objects)
+    own = moving * (CORNERS * planes + PATCH * fixed) + PATCH * (moving * (moving - 1) // 2)
+    return int(model.world[0].first_bristle) + own
+
+
+def world_record(scenario: ArmScenario, stiffness: float, first_bristle: int) -> np.ndarray:
+    world = np.zeros(1, dtype=WORLD)
+    own, time = world[0], scenario.time
+    own.gx, own.gy, own.gz = scenario.world.gravity
+    own.stiffness, own.damping, own.first_bristle = stiffness, scenario.world.contact.damping, first_bristle
+    own.method = RK4 if time.method == "rk4" else SEMI_IMPLICIT
+    own.dynamics = COMPOSITE if time.forward_dynamics == "composite-body" else BY_COLUMNS
+    return world
 
 
 def joined_records(parts: list[np.ndarray]) -> np.ndarray:
@@ -219,13 +185,13 @@ def touch_blocks(robot: PlacedArm) -> list[np.ndarray]:
         for jaw in (-1.0, 1.0):
             for place in range(PAD_POINTS):
                 x, z = 0.5 * (place % 3 - 1) * gripper.pads[0], 0.5 * (place // 3 - 1) * gripper.pads[1]
-                rows.append((x, 0.0, z, jaw, 0.0, PAD_SHARE))
+                rows.append((x, 0.0, z, jaw, 0.0, PAD_FRACTION))
     blocks = []
     for first in range(0, len(rows), LANES):
-        block = np.zeros(1, dtype=TOUCH)
+        block = np.zeros(1, dtype=POINTS)
         block["radius"] = -NOWHERE
         for lane, row in enumerate(rows[first : first + LANES]):
-            for name, value in zip(words("x y z jaw radius share"), row, strict=True):
+            for name, value in zip(words("x y z jaw radius fraction"), row, strict=True):
                 block[name][0, lane] = value
         blocks.append(block)
     return blocks
@@ -315,21 +281,32 @@ def fill_joints(joints: np.ndarray, robot: PlacedArm, arm: SerialArm, dt: float)
         pull = own.kp if servo.type == "pid" else own.kp * inertia[k]
         own.lead = own.strongest / pull if pull > 0.0 else inf
         push = own.ki if servo.type == "pid" else own.ki * inertia[k]
-        own.most = INTEGRAL_SHARE * own.strongest / push if push > 0.0 else 0.0
+        own.most = INTEGRAL_FRACTION * own.strongest / push if push > 0.0 else 0.0
 
 
-def box_records(scenario: ArmScenario) -> tuple[np.ndarray, np.ndarray]:
+def poses_of(boxes: Iterable[Box | PlacedArm]) -> np.ndarray:
+    """At rest where they begin: (k, 13)."""
+    found = [[*box.pose[:3], *quaternion_from_attitude(*box.pose[3:]), *[0.0] * 6] for box in boxes]
+    return np.array(found, dtype=float).reshape(-1, POSE)
+
+
+def axes_of_all(poses: np.ndarray) -> np.ndarray:
+    axes = np.zeros((len(poses), 9))
+    box_axes(poses, axes)
+    return axes
+
+
+def box_records(scenario: ArmScenario) -> np.ndarray:
     world = scenario.world
     everything: list[Box] = [*world.boxes.values(), *world.objects.values()]
-    boxes, poses = np.zeros(len(everything), dtype=BOX), np.zeros((len(everything), POSE))
-    for own, pose, box in zip(boxes, poses, everything, strict=True):
+    boxes = np.zeros(len(everything), dtype=BOX)
+    for own, box in zip(boxes, everything, strict=True):
         own.hx, own.hy, own.hz = (0.5 * edge for edge in box.size)
         own.radius, own.friction = sqrt(own.hx**2 + own.hy**2 + own.hz**2), box.friction
-        pose[:3], pose[3:7] = box.pose[:3], quaternion_from_attitude(*box.pose[3:])
     for own, thing in zip(boxes[len(world.boxes) :], world.objects.values(), strict=True):
         own.mass, own.per_mass = thing.mass, 1.0 / thing.mass
         x, y, z = (edge * edge for edge in thing.size)
         own.ixx, own.iyy, own.izz = (thing.mass * square / 12.0 for square in (y + z, x + z, x + y))
         if world.water is not None and thing.floats:
             own.lift = world.water.density * thing.size[0] * thing.size[1] * thing.size[2] / thing.mass
-    return boxes, poses
+    return boxes

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from botz.channels import Channel, JointView, PoseView, RosView
 from botz.engines.arm.contacts import base_to_world, tool_motion
-from botz.kernels import compiled
+from botz.kernels import compiled, inlined
 from botz.physics.arm.composite_body import inertia_matrix
 from botz.physics.arm.dh import chain_frames, potential_energy, set_joints, tool_frame
 from botz.rotations import dot, quaternion_of_axes, rotation_of
@@ -88,57 +88,70 @@ def views_of(scenario: ArmScenario) -> tuple[RosView, ...]:
 
 
 @compiled
-def put_axes(row, at, xx, xy, xz, yx, yy, yz, zx, zy, zz, vx, vy, vz):
-    """Velocity (vx, vy, vz) in these axes."""
+def put_axes(row, at, axes, velocity):
+    """A velocity in these axes (9)."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = axes
+    vx, vy, vz = velocity
     row[at] = dot(xx, xy, xz, vx, vy, vz)
     row[at + 1] = dot(yx, yy, yz, vx, vy, vz)
     row[at + 2] = dot(zx, zy, zz, vx, vy, vz)
 
 
-@compiled
-def observe_row(arms, units, links, joints, boxes, poses, q, qd, scratch, frames, room, world, row):
+@inlined
+def observe_row(model, state, work, row):
+    """All channels of `channels_of`, in that order."""
     at = 0
-    for u in range(len(units)):
-        unit, arm = units[u], arms[u]
-        n, s, e = unit.n, unit.start, unit.start + unit.n
-        own, its, fixed = links[s:e], scratch[s:e], frames[s + u : e + u + 1]
-        for i in range(n):
-            joint = joints[s + i]
-            row[at + i], row[at + n + i], row[at + 2 * n + i] = q[s + i], qd[s + i], joint.torque
-            row[at + 3 * n + i], row[at + 4 * n + i] = joint.reference, joint.reference_speed
-        at += 5 * n
-        set_joints(own, q[s:e], its)
-        chain_frames(own, its, fixed)
-        tool_frame(arm, fixed[n - 1], fixed[n])
-        f = fixed[n]
-        x, y, z = base_to_world(arm, f[9], f[10], f[11])
-        row[at], row[at + 1], row[at + 2] = x + arm.base_x, y + arm.base_y, z + arm.base_z
-        xx, xy, xz = base_to_world(arm, f[0], f[1], f[2])
-        yx, yy, yz = base_to_world(arm, f[3], f[4], f[5])
-        zx, zy, zz = base_to_world(arm, f[6], f[7], f[8])
-        row[at + 3], row[at + 4], row[at + 5], row[at + 6] = quaternion_of_axes(xx, xy, xz, yx, yy, yz, zx, zy, zz)
-        vx, vy, vz, wx, wy, wz = tool_motion(own, fixed, qd[s:e])
-        put_axes(row, at + 7, f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], vx, vy, vz)
-        put_axes(row, at + 10, f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], wx, wy, wz)
-        row[at + 13], row[at + 14], row[at + 15] = unit.fx, unit.fy, unit.fz
-        row[at + 16], row[at + 17], row[at + 18] = unit.mx, unit.my, unit.mz
-        inertia_matrix(own, its, room)
-        kinetic = potential = 0.0
-        for i in range(n):
-            for j in range(n):
-                kinetic += 0.5 * qd[s + i] * room[i, j] * qd[s + j]
-            potential += potential_energy(arm, own[i], fixed[i])
-        row[at + 19], row[at + 20] = kinetic, potential
-        at += 21
-        if unit.gripper:
-            row[at], row[at + 1] = unit.opening, unit.pressed
-            row[at + 2] = unit.held - world[4] if unit.held > 0.0 else 0.0
-            at += 3
-    for b in range(int(world[4]), len(boxes)):
-        p = poses[b]
-        for k in range(7):
-            row[at + k] = p[k]
-        xx, xy, xz, yx, yy, yz, zx, zy, zz = rotation_of(p[3], p[4], p[5], p[6])
-        put_axes(row, at + 7, xx, xy, xz, yx, yy, yz, zx, zy, zz, p[7], p[8], p[9])
-        row[at + 10], row[at + 11], row[at + 12] = p[10], p[11], p[12]
-        at += 13
+    for u in range(len(model.units)):
+        at = observe_arm(model, state, work, u, row, at)
+    for b in range(len(state.poses)):
+        at = observe_object(state.poses[b], row, at)
+
+
+@inlined
+def observe_arm(model, state, work, u, row, at):  # -> next place in the row
+    arm, unit, tool = model.arms[u], model.units[u], state.tools[u]
+    n, s, e = unit.n, unit.start, unit.start + unit.n
+    links, scratch, frames, inertia = model.links[s:e], work.scratch[s:e], work.frames[s + u : e + u + 1], work.inertia
+    q, qd, joints = state.q[s:e], state.qd[s:e], state.joints[s:e]
+    for i in range(n):
+        row[at + i], row[at + n + i], row[at + 2 * n + i] = q[i], qd[i], joints[i].torque
+        row[at + 3 * n + i], row[at + 4 * n + i] = joints[i].reference, joints[i].reference_speed
+    at += 5 * n
+    set_joints(links, q, scratch)
+    chain_frames(links, scratch, frames)
+    tool_frame(arm, frames[n - 1], frames[n])
+    f = frames[n]
+    x, y, z = base_to_world(arm, f[9], f[10], f[11])
+    row[at], row[at + 1], row[at + 2] = x + arm.base_x, y + arm.base_y, z + arm.base_z
+    xx, xy, xz = base_to_world(arm, f[0], f[1], f[2])
+    yx, yy, yz = base_to_world(arm, f[3], f[4], f[5])
+    zx, zy, zz = base_to_world(arm, f[6], f[7], f[8])
+    row[at + 3], row[at + 4], row[at + 5], row[at + 6] = quaternion_of_axes(xx, xy, xz, yx, yy, yz, zx, zy, zz)
+    vx, vy, vz, wx, wy, wz = tool_motion(links, frames, qd)
+    axes = (f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8])
+    put_axes(row, at + 7, axes, (vx, vy, vz))
+    put_axes(row, at + 10, axes, (wx, wy, wz))
+    row[at + 13], row[at + 14], row[at + 15] = tool.fx, tool.fy, tool.fz
+    row[at + 16], row[at + 17], row[at + 18] = tool.mx, tool.my, tool.mz
+    inertia_matrix(links, scratch, inertia)
+    kinetic = potential = 0.0
+    for i in range(n):
+        for j in range(n):
+            kinetic += 0.5 * qd[i] * inertia[i, j] * qd[j]
+        potential += potential_energy(arm, links[i], frames[i])
+    row[at + 19], row[at + 20] = kinetic, potential
+    at += 21
+    if unit.gripper:
+        row[at], row[at + 1] = tool.opening, tool.pressed
+        row[at + 2] = tool.held - len(model.fixed_poses) if tool.held > 0.0 else 0.0
+        at += 3
+    return at
+
+
+@compiled
+def observe_object(pose, row, at):  # -> next place in the row
+    for k in range(7):
+        row[at + k] = pose[k]
+    put_axes(row, at + 7, rotation_of(pose[3], pose[4], pose[5], pose[6]), (pose[7], pose[8], pose[9]))
+    row[at + 10], row[at + 11], row[at + 12] = pose[10], pose[11], pose[12]
+    return at + 13

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isnan
 
 from botz.engines.arm.contacts import world_to_base
-from botz.engines.arm.model import COMPUTED, PAD_POINTS, PAD_SHARE, PID, TORQUE
-from botz.kernels import compiled
+from botz.engines.arm.model import COMPUTED, PAD_FRACTION, PAD_POINTS, PID, TORQUE
+from botz.kernels import compiled, inlined
 from botz.physics.arm.dh import add_force, add_water, friction_torque
 from botz.physics.arm.newton_euler import newton_euler
 from botz.rotations import dot
@@ -16,86 +16,87 @@ DEEPEST = 0.008
 
 
 @compiled
-def bound_reference(joint, link):
+def bound_reference(joint, own, link):
     """No faster than the joint and within its range. What is cut off is not fed forward either: a reference that stands
-    at its end has neither speed nor acceleration into it."""
-    if abs(joint.reference_speed) >= joint.speed:
-        fast = joint.speed if joint.reference_speed > 0.0 else -joint.speed
-        joint.reference_speed = fast
-        if joint.reference_acceleration * fast > 0.0:
-            joint.reference_acceleration = 0.0
-    if joint.reference >= link.upper:
-        joint.reference = link.upper
-        joint.reference_speed = min(joint.reference_speed, 0.0)
-        joint.reference_acceleration = min(joint.reference_acceleration, 0.0)
-    elif joint.reference <= link.lower:
-        joint.reference = link.lower
-        joint.reference_speed = max(joint.reference_speed, 0.0)
-        joint.reference_acceleration = max(joint.reference_acceleration, 0.0)
+    at its end has neither speed nor acceleration into it. `own`: the joint's state."""
+    if abs(own.reference_speed) >= joint.speed:
+        fast = joint.speed if own.reference_speed > 0.0 else -joint.speed
+        own.reference_speed = fast
+        if own.reference_acceleration * fast > 0.0:
+            own.reference_acceleration = 0.0
+    if own.reference >= link.upper:
+        own.reference = link.upper
+        own.reference_speed = min(own.reference_speed, 0.0)
+        own.reference_acceleration = min(own.reference_acceleration, 0.0)
+    elif own.reference <= link.lower:
+        own.reference = link.lower
+        own.reference_speed = max(own.reference_speed, 0.0)
+        own.reference_acceleration = max(own.reference_acceleration, 0.0)
 
 
-@compiled
-def take_reference(unit, joints, links, q, inputs):
-    """A new reference, told by its number: a position that moves on by its speed and acceleration, a speed alone (its
+@inlined
+def take_reference(model, state, u, inputs):
+    """A new reference, known by its number: a position that moves on by its speed and acceleration, a speed alone (its
     position is NaN: rate control), or a halt where the arm is."""
+    unit, tool = model.units[u], state.tools[u]
     n, at = unit.n, unit.inputs
     number = inputs[at + 4 * n + 1]
-    if number == unit.number:
+    if number == tool.number:
         return
-    unit.number = number
+    tool.number = number
     halt = inputs[at + 4 * n] != 0.0
     for i in range(n):
-        joint = joints[i]
-        position = inputs[at + i]
-        joint.reference_speed, joint.reference_acceleration = inputs[at + n + i], inputs[at + 2 * n + i]
-        joint.rate = 1.0 if isnan(position) else 0.0
+        k = unit.start + i
+        own, position = state.joints[k], inputs[at + i]
+        own.reference_speed, own.reference_acceleration = inputs[at + n + i], inputs[at + 2 * n + i]
+        own.rate = 1.0 if isnan(position) else 0.0
         if halt:
-            joint.reference, joint.reference_speed, joint.reference_acceleration = q[i], 0.0, 0.0
+            own.reference, own.reference_speed, own.reference_acceleration = state.q[k], 0.0, 0.0
         elif not isnan(position):
-            joint.reference = position
-        bound_reference(joint, links[i])
+            own.reference = position
+        bound_reference(model.joints[k], own, model.links[k])
 
 
 @compiled
-def carry_reference(joints, links, q, dt):
+def carry_reference(joint, own, link, q, dt):
     """The reference at the next step, q + v t + a t²/2; under rate control no further ahead than what the actuator can
     pull."""
-    for i in range(len(links)):
-        joint = joints[i]
-        speed, acceleration = joint.reference_speed, joint.reference_acceleration
-        joint.reference += dt * (speed + 0.5 * dt * acceleration)
-        joint.reference_speed = speed + dt * acceleration
-        if joint.rate != 0.0:
-            joint.reference = min(max(joint.reference, q[i] - joint.lead), q[i] + joint.lead)
-        bound_reference(joint, links[i])
+    speed, acceleration = own.reference_speed, own.reference_acceleration
+    own.reference += dt * (speed + 0.5 * dt * acceleration)
+    own.reference_speed = speed + dt * acceleration
+    if own.rate != 0.0:
+        own.reference = min(max(own.reference, q - joint.lead), q + joint.lead)
+    bound_reference(joint, own, link)
 
 
 @compiled
-def hold_payload(arm, unit, last, boxes, poses, axes, frames, link):
-    """The servo's last link, with what the gripper holds as a part of it."""
-    link.mass, link.cx, link.cy, link.cz = last.mass, last.cx, last.cy, last.cz
-    link.ixx, link.iyy, link.izz = last.ixx, last.iyy, last.izz
-    link.ixy, link.ixz, link.iyz = last.ixy, last.ixz, last.iyz
-    if unit.held == 0.0 or unit.knows == 0:
-        return
-    b = int(unit.held) - 1
-    box, pose, turn, f = boxes[b], poses[b], axes[b], frames[unit.n - 1]
+def copy_mass(link, other):
+    """All that Newton and Euler's equations ask of a link."""
+    other.kind, other.ca, other.sa, other.a, other.rotor = link.kind, link.ca, link.sa, link.a, link.rotor
+    other.mass, other.cx, other.cy, other.cz = link.mass, link.cx, link.cy, link.cz
+    other.ixx, other.iyy, other.izz = link.ixx, link.iyy, link.izz
+    other.ixy, other.ixz, other.iyz = link.ixy, link.ixz, link.iyz
+
+
+@compiled
+def hold_payload(arm, last, f, box, pose, turn, link):
+    """The servo's last link (`last`, at frame f) with a box that the gripper holds as a part of it: into `link`."""
     x, y, z = world_to_base(arm, pose[0] - arm.base_x, pose[1] - arm.base_y, pose[2] - arm.base_z)
     x, y, z = x - f[9], y - f[10], z - f[11]
     x, y, z = dot(f[0], f[1], f[2], x, y, z), dot(f[3], f[4], f[5], x, y, z), dot(f[6], f[7], f[8], x, y, z)
     mass = last.mass + box.mass
-    share = box.mass / mass
+    fraction = box.mass / mass
     dx, dy, dz = x - last.cx, y - last.cy, z - last.cz
     link.mass = mass
-    link.cx, link.cy, link.cz = last.cx + share * dx, last.cy + share * dy, last.cz + share * dz
+    link.cx, link.cy, link.cz = last.cx + fraction * dx, last.cy + fraction * dy, last.cz + fraction * dz
     # Steiner's theorem for both: the reduced mass at the distance of the two centres.
-    reduced = last.mass * share
-    link.ixx += reduced * (dy * dy + dz * dz)
-    link.iyy += reduced * (dx * dx + dz * dz)
-    link.izz += reduced * (dx * dx + dy * dy)
-    link.ixy -= reduced * dx * dy
-    link.ixz -= reduced * dx * dz
-    link.iyz -= reduced * dy * dz
+    reduced = last.mass * fraction
+    link.ixx = last.ixx + reduced * (dy * dy + dz * dz)
+    link.iyy = last.iyy + reduced * (dx * dx + dz * dz)
+    link.izz = last.izz + reduced * (dx * dx + dy * dy)
+    link.ixy = last.ixy - reduced * dx * dy
+    link.ixz = last.ixz - reduced * dx * dz
+    link.iyz = last.iyz - reduced * dy * dz
     for k in range(3):
         own = box.ixx if k == 0 else (box.iyy if k == 1 else box.izz)
         ux, uy, uz = world_to_base(arm, turn[3 * k], turn[3 * k + 1], turn[3 * k + 2])
@@ -111,76 +112,80 @@ def add_lift(arm, links, frames, box, pose, torque):
     """Joint torques of the buoyancy of what the gripper holds."""
     x, y, z = world_to_base(arm, pose[0] - arm.base_x, pose[1] - arm.base_y, pose[2] - arm.base_z)
     up = -box.lift * box.mass
-    add_force(links, frames, len(links) - 1, x, y, z, up * arm.gx, up * arm.gy, up * arm.gz, 0.0, 0.0, 0.0, torque)
+    force = (up * arm.gx, up * arm.gy, up * arm.gz)
+    add_force(links, frames, len(links) - 1, (x, y, z), force, (0.0, 0.0, 0.0), torque)
 
 
-@compiled
-def servo_torques(
-    # parameters
-    arm, unit, links, model, last, joints, boxes,
-    # state in
-    q, qd, poses, axes, inputs, dt,
-    # room
-    scratch, frames, wanted, zero,
-    # out
-    torque,
-):  # fmt: skip
-    """What the servo asks of the actuators.
+@inlined
+def servo_torques(model, state, work, u, inputs, dt):
+    """What the servo of one arm asks of the actuators, into work.torque.
 
     pid: τ = G(q) + k_p e + k_d ė + k_i ∫e. computed-torque: τ of Newton and Euler for q̈_r + k_d ė + k_p e + k_i ∫e.
     """
-    n, fed = unit.n, unit.inputs + 3 * unit.n
+    arm, unit, tool = model.arms[u], model.units[u], state.tools[u]
+    n, s, e = unit.n, unit.start, unit.start + unit.n
+    fed, torque = unit.inputs + 3 * n, work.torque[s:e]
     if unit.servo == TORQUE:
         for i in range(n):
             torque[i] = inputs[fed + i]
         return
+    q, qd, joints, own = state.q[s:e], state.qd[s:e], model.joints[s:e], state.joints[s:e]
+    links, known, scratch, frames = (
+        model.links[s:e],
+        model.known[s:e],
+        work.scratch[s:e],
+        work.frames[s + u : e + u + 1],
+    )
+    wanted, zero = work.load[:n], work.zero[:n]
     for i in range(n):
-        joint = joints[i]
-        error, slower = joint.reference - q[i], joint.reference_speed - qd[i]
-        pull = joint.kp * error + joint.kd * slower + joint.ki * joint.integral
-        wanted[i] = pull + joint.reference_acceleration if unit.servo == COMPUTED else pull
-        if joint.ki != 0.0:
-            joint.integral = min(max(joint.integral + dt * error, -joint.most), joint.most)
-    if unit.gripper:
-        hold_payload(arm, unit, last, boxes, poses, axes, frames, model[n - 1])
+        error, slower = own[i].reference - q[i], own[i].reference_speed - qd[i]
+        pull = joints[i].kp * error + joints[i].kd * slower + joints[i].ki * own[i].integral
+        wanted[i] = pull + own[i].reference_acceleration if unit.servo == COMPUTED else pull
+        if joints[i].ki != 0.0:
+            own[i].integral = min(max(own[i].integral + dt * error, -joints[i].most), joints[i].most)
+    b = int(tool.held) - 1 if unit.knows else -1
+    k = b - len(model.fixed_poses)
+    if b >= 0:
+        for i in range(n):
+            copy_mass(known[i], work.known[i])
+        hold_payload(arm, known[n - 1], frames[n - 1], model.boxes[b], state.poses[k], work.axes[k], work.known[n - 1])
+        known = work.known[:n]
     if unit.servo == COMPUTED:
-        newton_euler(model, arm.gx, arm.gy, arm.gz, qd, wanted, scratch, torque)
+        newton_euler(known, arm.gx, arm.gy, arm.gz, qd, wanted, scratch, torque)
     else:
-        newton_euler(model, arm.gx, arm.gy, arm.gz, zero, zero, scratch, torque)
+        newton_euler(known, arm.gx, arm.gy, arm.gz, zero, zero, scratch, torque)
     if arm.density != 0.0:
         for i in range(n):
             torque[i] = -torque[i]
-        add_water(arm, model, frames, qd if unit.servo == COMPUTED else zero, scratch, torque)
-        if unit.held != 0.0 and unit.knows:
-            add_lift(arm, links, frames, boxes[int(unit.held) - 1], poses[int(unit.held) - 1], torque)
+        add_water(arm, links, frames, qd if unit.servo == COMPUTED else zero, scratch, torque)
+        if b >= 0:
+            add_lift(arm, links, frames, model.boxes[b], state.poses[k], torque)
         for i in range(n):
             torque[i] = -torque[i]
     for i in range(n):
         if unit.servo == PID:
             torque[i] += wanted[i]
         if unit.compensates:
-            torque[i] += friction_torque(links[i], joints[i].reference_speed)
+            torque[i] += friction_torque(links[i], own[i].reference_speed)
         torque[i] += inputs[fed + i]
 
 
 @compiled
-def actuate(joints, qd, torque):
+def actuate(joint, own, speed, asked):  # -> torque
     """Limit, valve lag, pressure rate, and the flow that is left: the torque that a joint really gets in this step."""
-    for i in range(len(joints)):
-        joint = joints[i]
-        asked = min(max(torque[i], -joint.strongest), joint.strongest)
-        asked = joint.torque + joint.follow * (asked - joint.torque)
-        asked = min(max(asked, joint.torque - joint.torque_step), joint.torque + joint.torque_step)
-        if joint.per_flow > 0.0 and asked * qd[i] > 0.0:
-            used = qd[i] * joint.per_flow
-            most = joint.strongest * max(0.0, 1.0 - used * used)
-            asked = min(max(asked, -most), most)
-        joint.torque = asked
-        torque[i] = asked
+    asked = min(max(asked, -joint.strongest), joint.strongest)
+    asked = own.torque + joint.follow * (asked - own.torque)
+    asked = min(max(asked, own.torque - joint.torque_step), own.torque + joint.torque_step)
+    if joint.per_flow > 0.0 and asked * speed > 0.0:
+        used = speed * joint.per_flow
+        most = joint.strongest * max(0.0, 1.0 - used * used)
+        asked = min(max(asked, -most), most)
+    own.torque = asked
+    return asked
 
 
 @compiled
-def move_jaws(unit, stiffness, inputs, dt):
+def move_jaws(unit, tool, stiffness, inputs, dt):
     """The pads towards the opening that is wanted.
 
     A cylinder behind a throttle closes them at the speed r with the force F (1 − r/v): v when nothing is in the way, F
@@ -190,20 +195,34 @@ def move_jaws(unit, stiffness, inputs, dt):
     at = unit.inputs + 4 * unit.n + 2
     goal = min(max(inputs[at], 0.0), unit.widest)
     limit = min(max(inputs[at + 1], 0.0), unit.strongest)
-    way = goal - unit.opening
-    if way >= 0.0:
-        rate = min(way / dt, unit.jaw_speed)
+    distance = goal - tool.opening
+    if distance >= 0.0:
+        rate = min(distance / dt, unit.jaw_speed)
     else:
-        k, c = PAD_SHARE * unit.grip * stiffness, PAD_SHARE * unit.grip * unit.damper
+        k, c = PAD_FRACTION * tool.grip * stiffness, PAD_FRACTION * tool.grip * tool.damper
         # Pads that are soft for the sake of a light object press no harder than what they can bear.
-        limit = min(limit, PAD_SHARE * PAD_POINTS * stiffness * DEEPEST)
-        still = unit.pressed + 0.5 * c * unit.jaw_rate
+        limit = min(limit, PAD_FRACTION * PAD_POINTS * stiffness * DEEPEST)
+        still = tool.pressed + 0.5 * c * tool.jaw_rate
         closing = unit.jaw_speed
-        if unit.grip > 0.0:
+        if tool.grip > 0.0:
             closing = (limit - still) / (limit / unit.jaw_speed + 0.5 * (c + k * dt))
         elif limit == 0.0:
             closing = 0.0
-        rate = -min(closing, -way / dt)
-        rate = min(rate, (unit.widest - unit.opening) / dt)
-    unit.jaw_rate = rate
-    unit.opening += rate * dt
+        rate = -min(closing, -distance / dt)
+        rate = min(rate, (unit.widest - tool.opening) / dt)
+    tool.jaw_rate = rate
+    tool.opening += rate * dt
+
+
+@inlined
+def control_arm(model, state, work, u, inputs, dt):
+    """The computer and the valves of one arm: reference, servo, actuators, jaws. The arm stands where `place_arm` has
+    put it."""
+    unit = model.units[u]
+    servo_torques(model, state, work, u, inputs, dt)
+    for k in range(unit.start, unit.start + unit.n):
+        joint, own = model.joints[k], state.joints[k]
+        work.torque[k] = actuate(joint, own, state.qd[k], work.torque[k])
+        carry_reference(joint, own, model.links[k], state.q[k], dt)
+    if unit.gripper:
+        move_jaws(unit, state.tools[u], model.world[0].stiffness, inputs, dt)

@@ -1,7 +1,8 @@
 """What the tool of an arm and its pads touch in engine `arm`: their points against every surface, side by side.
 
-One record holds the same quantity of many points in one vector; the loops over its lanes have no branches, so that the
-compiler makes vector code of them. Surfaces that the tool cannot reach cost one comparison.
+One record holds the same quantity of many points in one vector (POINTS: their places, TOUCH: work); the loops over its
+lanes have no branches, so that the compiler makes vector code of them. Surfaces that the tool cannot reach cost one
+comparison.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from math import sqrt
 from botz.engines.arm.boxes import forget
 from botz.engines.arm.contacts import base_to_world, beside, damping_between, tool_motion, world_to_base
 from botz.engines.arm.model import LANES
-from botz.kernels import compiled
+from botz.kernels import compiled, inlined
 from botz.physics.arm.dh import add_force, combined
 from botz.physics.contact.box import ball_in_box
 from botz.physics.contact.penalty import penalty_force
@@ -22,30 +23,33 @@ HELD = 1.0
 
 
 @compiled
-def place_points(block, ax, ay, az, bx, by, bz, cx, cy, cz, vx, vy, vz, wx, wy, wz, opening, jaw_rate):
-    """Points from the tool's point, and their velocities, in the world's axes; pads stand apart along the tool's y."""
+def place_points(points, touch, axes, motion, opening, jaw_rate):
+    """Points from the tool's point, and their velocities, in the world's axes; pads stand apart along the tool's y.
+    `axes` of the tool (9), `motion`: velocity of its point and angular velocity (6)."""
+    ax, ay, az, bx, by, bz, cx, cy, cz = axes
+    vx, vy, vz, wx, wy, wz = motion
     for i in range(LANES):
-        apart = 0.5 * block.jaw[i]
-        y = block.y[i] + apart * opening
-        rx, ry, rz = combined(ax, ay, az, bx, by, bz, cx, cy, cz, block.x[i], y, block.z[i])
+        apart = 0.5 * points.jaw[i]
+        y = points.y[i] + apart * opening
+        rx, ry, rz = combined(ax, ay, az, bx, by, bz, cx, cy, cz, points.x[i], y, points.z[i])
         tx, ty, tz = cross(wx, wy, wz, rx, ry, rz)
         slide = apart * jaw_rate
-        block.rx[i], block.ry[i], block.rz[i] = rx, ry, rz
-        block.vx[i], block.vy[i], block.vz[i] = vx + tx + slide * bx, vy + ty + slide * by, vz + tz + slide * bz
+        touch.rx[i], touch.ry[i], touch.rz[i] = rx, ry, rz
+        touch.vx[i], touch.vy[i], touch.vz[i] = vx + tx + slide * bx, vy + ty + slide * by, vz + tz + slide * bz
 
 
 @compiled
-def meet_plane(block, plane, px, py, pz):
+def meet_plane(points, touch, plane, px, py, pz):
     """Depth in a plane, its normal, and the velocity against it; p: the tool's point."""
     for i in range(LANES):
-        x, y, z = px + block.rx[i], py + block.ry[i], pz + block.rz[i]
-        block.depth[i] = plane.offset - dot(plane.nx, plane.ny, plane.nz, x, y, z) + block.radius[i]
-        block.nx[i], block.ny[i], block.nz[i] = plane.nx, plane.ny, plane.nz
-        block.sx[i], block.sy[i], block.sz[i] = block.vx[i], block.vy[i], block.vz[i]
+        x, y, z = px + touch.rx[i], py + touch.ry[i], pz + touch.rz[i]
+        touch.depth[i] = plane.offset - dot(plane.nx, plane.ny, plane.nz, x, y, z) + points.radius[i]
+        touch.nx[i], touch.ny[i], touch.nz[i] = plane.nx, plane.ny, plane.nz
+        touch.sx[i], touch.sy[i], touch.sz[i] = touch.vx[i], touch.vy[i], touch.vz[i]
 
 
 @compiled
-def meet_box(block, box, pose, axes, dx, dy, dz):
+def meet_box(points, touch, box, pose, axes, dx, dy, dz):
     """The same of a box; d: from its middle to the tool's point."""
     ax, ay, az, bx, by, bz, cx, cy, cz = (
         axes[0], axes[1], axes[2], axes[3], axes[4], axes[5], axes[6], axes[7], axes[8]
@@ -54,74 +58,70 @@ def meet_box(block, box, pose, axes, dx, dy, dz):
     vx, vy, vz = pose[7], pose[8], pose[9]
     hx, hy, hz = box.hx, box.hy, box.hz
     for i in range(LANES):
-        x, y, z = dx + block.rx[i], dy + block.ry[i], dz + block.rz[i]
+        x, y, z = dx + touch.rx[i], dy + touch.ry[i], dz + touch.rz[i]
         depth, nx, ny, nz = ball_in_box(
-            hx, hy, hz, dot(ax, ay, az, x, y, z), dot(bx, by, bz, x, y, z), dot(cx, cy, cz, x, y, z), block.radius[i]
+            hx, hy, hz, dot(ax, ay, az, x, y, z), dot(bx, by, bz, x, y, z), dot(cx, cy, cz, x, y, z), points.radius[i]
         )
         tx, ty, tz = cross(wx, wy, wz, x, y, z)
-        block.depth[i] = depth
-        block.nx[i], block.ny[i], block.nz[i] = combined(ax, ay, az, bx, by, bz, cx, cy, cz, nx, ny, nz)
-        block.sx[i], block.sy[i], block.sz[i] = block.vx[i] - vx - tx, block.vy[i] - vy - ty, block.vz[i] - vz - tz
+        touch.depth[i] = depth
+        touch.nx[i], touch.ny[i], touch.nz[i] = combined(ax, ay, az, bx, by, bz, cx, cy, cz, nx, ny, nz)
+        touch.sx[i], touch.sy[i], touch.sz[i] = touch.vx[i] - vx - tx, touch.vy[i] - vy - ty, touch.vz[i] - vz - tz
 
 
 @compiled
-def press_points(block, bristles, at, stiffness, damping, friction, dt):
+def press_points(points, touch, bristles, stiffness, damping, friction, dt):
     """Forces on the points. With dt > 0 their friction moves on; what does not touch sticks anew when it does."""
     for i in range(LANES):
-        block.ux[i], block.uy[i], block.uz[i] = bristles[at + i, 0], bristles[at + i, 1], bristles[at + i, 2]
+        touch.ux[i], touch.uy[i], touch.uz[i] = bristles[i, 0], bristles[i, 1], bristles[i, 2]
     for i in range(LANES):
-        share = block.share[i]
+        fraction = points.fraction[i]
         fx, fy, fz, ux, uy, uz = penalty_force(
-            share * stiffness, share * damping, friction, block.depth[i], block.nx[i], block.ny[i], block.nz[i],
-            block.sx[i], block.sy[i], block.sz[i], block.ux[i], block.uy[i], block.uz[i], dt,
+            fraction * stiffness, fraction * damping, friction, touch.depth[i], touch.nx[i], touch.ny[i], touch.nz[i],
+            touch.sx[i], touch.sy[i], touch.sz[i], touch.ux[i], touch.uy[i], touch.uz[i], dt,
         )  # fmt: skip
-        touches = block.depth[i] > 0.0
-        block.fx[i], block.fy[i], block.fz[i] = fx if touches else 0.0, fy if touches else 0.0, fz if touches else 0.0
-        block.ux[i], block.uy[i], block.uz[i] = ux if touches else 0.0, uy if touches else 0.0, uz if touches else 0.0
+        touches = touch.depth[i] > 0.0
+        touch.fx[i], touch.fy[i], touch.fz[i] = fx if touches else 0.0, fy if touches else 0.0, fz if touches else 0.0
+        touch.ux[i], touch.uy[i], touch.uz[i] = ux if touches else 0.0, uy if touches else 0.0, uz if touches else 0.0
     if dt > 0.0:
         for i in range(LANES):
-            bristles[at + i, 0], bristles[at + i, 1], bristles[at + i, 2] = block.ux[i], block.uy[i], block.uz[i]
+            bristles[i, 0], bristles[i, 1], bristles[i, 2] = touch.ux[i], touch.uy[i], touch.uz[i]
 
 
 @compiled
-def sum_points(block):  # -> force and moment about the tool's point
+def sum_points(touch):  # -> force and moment about the tool's point
     fx = fy = fz = mx = my = mz = 0.0
     for i in range(LANES):
-        tx, ty, tz = cross(block.rx[i], block.ry[i], block.rz[i], block.fx[i], block.fy[i], block.fz[i])
-        fx, fy, fz = fx + block.fx[i], fy + block.fy[i], fz + block.fz[i]
+        tx, ty, tz = cross(touch.rx[i], touch.ry[i], touch.rz[i], touch.fx[i], touch.fy[i], touch.fz[i])
+        fx, fy, fz = fx + touch.fx[i], fy + touch.fy[i], fz + touch.fz[i]
         mx, my, mz = mx + tx, my + ty, mz + tz
     return fx, fy, fz, mx, my, mz
 
 
 @compiled
-def sum_pads(block, bx, by, bz):  # -> force of the left pad and of the right one, number of points that press
+def sum_pads(points, touch, bx, by, bz):  # -> force of the left pad and of the right one, number of points that press
     """Along the tool's y, in which the jaws move."""
     left = right = 0.0
     count = 0
     for i in range(LANES):
-        pushed = block.jaw[i] * dot(block.fx[i], block.fy[i], block.fz[i], bx, by, bz)
+        pushed = points.jaw[i] * dot(touch.fx[i], touch.fy[i], touch.fz[i], bx, by, bz)
         if pushed > 0.0:
             count += 1
-            if block.jaw[i] < 0.0:
+            if points.jaw[i] < 0.0:
                 left += pushed
             else:
                 right += pushed
     return left, right, count
 
 
-@compiled
-def press_tool(
-    # parameters
-    arm, unit, links, blocks, planes, boxes, world,
-    # state in
-    frames, qd, poses, axes, dt,
-    # out: friction, loads on the boxes, joint torques; -> next place among the bristles
-    bristles, slot, loads, torque,
-):  # fmt: skip
-    """All points of a tool and its pads on all surfaces. With dt > 0 also the wrench on the tool, what the jaws press
-    and what they hold."""
-    n = len(links)
-    tip = frames[n]
+@inlined
+def press_tool(model, state, work, u, dt, torque):
+    """All points of the tool of one arm and of its pads on all surfaces: loads on the boxes, joint torques. With dt > 0
+    friction moves on; also the wrench on the tool, what the jaws press and what they hold."""
+    arm, unit, tool = model.arms[u], model.units[u], state.tools[u]
+    world, planes, boxes, bristles = model.world[0], model.planes, model.boxes, state.bristles
+    s, e = unit.start, unit.start + unit.n
+    links, frames, qd = model.links[s:e], work.frames[s + u : e + u + 1], state.qd[s:e]
+    tip = frames[unit.n]
     px, py, pz = base_to_world(arm, tip[9], tip[10], tip[11])
     px, py, pz = px + arm.base_x, py + arm.base_y, pz + arm.base_z
     bx, by, bz = base_to_world(arm, tip[3], tip[4], tip[5])
@@ -130,16 +130,18 @@ def press_tool(
     grip = damper = 0.0
     left_box = right_box = -1
     placed = False
-    touching = LANES * unit.blocks
-    surfaces = len(planes) + len(boxes)
-    for s in range(surfaces):
-        at, b = slot + s * touching, s - len(planes)
+    touching, fixed = LANES * unit.blocks, len(model.fixed_poses)
+    for surface in range(len(planes) + len(boxes)):
+        at, b = unit.first_bristle + surface * touching, surface - len(planes)
         dx = dy = dz = 0.0
         if b < 0:
-            far = dot(planes[s].nx, planes[s].ny, planes[s].nz, px, py, pz) - planes[s].offset > unit.reach
+            plane = planes[surface]
+            far = dot(plane.nx, plane.ny, plane.nz, px, py, pz) - plane.offset > unit.reach
         else:
-            dx, dy, dz = px - poses[b, 0], py - poses[b, 1], pz - poses[b, 2]
-            far = beside(boxes[b], axes[b], dx, dy, dz, unit.reach)
+            pose = model.fixed_poses[b] if b < fixed else state.poses[b - fixed]
+            axes = model.fixed_axes[b] if b < fixed else work.axes[b - fixed]
+            dx, dy, dz = px - pose[0], py - pose[1], pz - pose[2]
+            far = beside(boxes[b], axes, dx, dy, dz, unit.reach)
         if far:
             if dt > 0.0:
                 forget(bristles, at, touching)
@@ -153,39 +155,38 @@ def press_tool(
             wx, wy, wz = base_to_world(arm, wx, wy, wz)
             for k in range(unit.blocks):
                 place_points(
-                    blocks[k], ax, ay, az, bx, by, bz, cx, cy, cz, vx, vy, vz, wx, wy, wz, unit.opening, unit.jaw_rate
-                )
+                    model.points[unit.first_block + k], work.touch[k], (ax, ay, az, bx, by, bz, cx, cy, cz),
+                    (vx, vy, vz, wx, wy, wz), tool.opening, tool.jaw_rate,
+                )  # fmt: skip
         damping = damping_between(world, unit.mass, boxes[b].mass if b >= 0 else 0.0)
-        friction = sqrt(unit.friction * (boxes[b].friction if b >= 0 else planes[s].friction))
+        friction = sqrt(unit.friction * (boxes[b].friction if b >= 0 else planes[surface].friction))
         for k in range(unit.blocks):
-            block = blocks[k]
+            points, touch = model.points[unit.first_block + k], work.touch[k]
             if b < 0:
-                meet_plane(block, planes[s], px, py, pz)
+                meet_plane(points, touch, planes[surface], px, py, pz)
             else:
-                meet_box(block, boxes[b], poses[b], axes[b], dx, dy, dz)
-            press_points(block, bristles, at + LANES * k, world[3], damping, friction, dt)
-            fx, fy, fz, mx, my, mz = sum_points(block)
+                meet_box(points, touch, boxes[b], pose, axes, dx, dy, dz)
+            press_points(points, touch, bristles[at + LANES * k :], world.stiffness, damping, friction, dt)
+            fx, fy, fz, mx, my, mz = sum_points(touch)
             sum_fx, sum_fy, sum_fz = sum_fx + fx, sum_fy + fy, sum_fz + fz
             sum_mx, sum_my, sum_mz = sum_mx + mx, sum_my + my, sum_mz + mz
             if b >= 0:
-                load = loads[b]
+                load = work.loads[b]
                 tx, ty, tz = cross(dx, dy, dz, fx, fy, fz)
                 load[0], load[1], load[2] = load[0] - fx, load[1] - fy, load[2] - fz
                 load[3], load[4], load[5] = load[3] - mx - tx, load[4] - my - ty, load[5] - mz - tz
             if b >= 0 and dt > 0.0:
-                by_left, by_right, count = sum_pads(block, bx, by, bz)
+                by_left, by_right, count = sum_pads(points, touch, bx, by, bz)
                 left, right, grip = left + by_left, right + by_right, grip + 0.5 * count
                 damper = damping if count > 0 else damper
                 left_box = b if by_left > 0.0 else left_box
                 right_box = b if by_right > 0.0 else right_box
     if placed:
-        fx, fy, fz = world_to_base(arm, sum_fx, sum_fy, sum_fz)
-        mx, my, mz = world_to_base(arm, sum_mx, sum_my, sum_mz)
-        add_force(links, frames, n - 1, tip[9], tip[10], tip[11], fx, fy, fz, mx, my, mz, torque)
+        force, moment = world_to_base(arm, sum_fx, sum_fy, sum_fz), world_to_base(arm, sum_mx, sum_my, sum_mz)
+        add_force(links, frames, unit.n - 1, (tip[9], tip[10], tip[11]), force, moment, torque)
     if dt > 0.0:
-        unit.fx, unit.fy, unit.fz, unit.mx, unit.my, unit.mz = sum_fx, sum_fy, sum_fz, sum_mx, sum_my, sum_mz
-        unit.pressed = 0.5 * (left + right)
-        unit.grip, unit.damper = grip, damper
+        tool.fx, tool.fy, tool.fz, tool.mx, tool.my, tool.mz = sum_fx, sum_fy, sum_fz, sum_mx, sum_my, sum_mz
+        tool.pressed = 0.5 * (left + right)
+        tool.grip, tool.damper = grip, damper
         both = left > HELD and right > HELD and left_box == right_box
-        unit.held = left_box + 1.0 if both and boxes[left_box].mass > 0.0 else 0.0
-    return slot + surfaces * touching
+        tool.held = left_box + 1.0 if both and boxes[left_box].mass > 0.0 else 0.0

@@ -3,7 +3,7 @@ one vector.
 
 What newton_euler.py and composite_body.py find link by link in the links' own axes, here in the base's axes. There the
 links depend on each other only by sums along the chain; all else are loops over the lanes without branches, of which
-the compiler makes vector code. A lane without a link has no mass.
+the compiler makes vector code. That takes one record: of two it cannot know that they do not overlap.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ BLOCK = record(
     ), (np.float64, LANES)),
 )  # fmt: skip
 """Of each link mass, centre and inertia about it, in its own axes. Then in the base's axes: the joint's axis, the
-link's axes, the way from the frame before, angular velocity and acceleration, acceleration of its frame; from its
-origin the centre, about its origin the inertia; the force that moves it, and that force's moment about its origin."""
+link's axes, the displacement from the frame before, angular velocity and acceleration, acceleration of its frame; from
+its origin the centre, about its origin the inertia; the force that moves it, and that force's moment about its
+origin."""
 
 
 @compiled
 def fill_block(links, block):
-    """Put the links of a chain (LINK of dh.py) into their lanes; the other lanes stay empty."""
+    """Put the links of a chain (LINK of dh.py) into their lanes; what the others hold is never looked at."""
     for i in range(len(links)):
         link = links[i]
         block.mass[i], block.lx[i], block.ly[i], block.lz[i] = link.mass, link.cx, link.cy, link.cz
@@ -125,7 +126,7 @@ def bias_and_inertia(
     links, gx, gy, gz,
     # state in
     frames, qd,
-    # room; `fill_block` has put the links into it
+    # work; `fill_block` has put the links into it
     block,
     # out: C q̇ + G, and the lower half of H
     torque, h,

@@ -38,7 +38,7 @@ ARM = record(
 frame: axes x, y, z (`base_yx` is the y of the x axis) and origin."""
 
 SCRATCH = record(**dict.fromkeys(words("c s d fx fy fz nx ny nz"), np.float64))
-"""Room for one link: cosine and sine of its joint angle, its offset d, and a force and moment on the way."""
+"""Work on one link: cosine and sine of its joint angle, its offset d, and a force and moment on the way."""
 
 
 @compiled
@@ -147,8 +147,9 @@ def to_world(arm, frame, pose):
 
 
 @compiled
-def add_force(links, frames, last, px, py, pz, fx, fy, fz, mx, my, mz, torque):
+def add_force(links, frames, last, point, force, moment, torque):
     """Joint torques of a force at a point of link `last` and a moment on it, base axes: τ += Jᵀ (F, M)."""
+    (px, py, pz), (fx, fy, fz), (mx, my, mz) = point, force, moment
     for i in range(last + 1):
         zx, zy, zz, ox, oy, oz = joint_axis(frames, i)
         if links[i].kind == REVOLUTE:

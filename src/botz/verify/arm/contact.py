@@ -172,7 +172,7 @@ def spinning_box(samples: int) -> Iterator[Check]:
 
     def kept(step: float) -> tuple[float, float]:
         made = run_of(far_arm(), world=world, step=step)
-        made.engine.records.poses[0, 10:13] = [0.01, 9.0, 0.02]
+        made.engine.state.poses[0, 10:13] = [0.01, 9.0, 0.02]
 
         def now() -> tuple[np.ndarray, float]:
             w, x, y, z = made.value("box/pose")[3:]

@@ -178,7 +178,7 @@ def unknown_payload(samples: int) -> Iterator[Check]:
         now = made.value("r/position")
         known = run_of(bare(name, {"type": "pid"}), start=q).arm
         extra = made.arm.gravity(now) - known.gravity(now)
-        stiffness = made.engine.records.joints["kp"]
+        stiffness = made.engine.model.joints["kp"]
         # Critically damped with ω = 20/s: after 3 s e⁻⁶⁰ of the start is left.
         why = "At rest to rounding: of torques of some 1e3 N·m, and of a decay to e⁻⁶⁰ · 60."
         error = np.abs(stiffness * (np.array(q) - now) - extra).max() / np.abs(extra).max()
@@ -198,7 +198,7 @@ def tool_rates(samples: int) -> Iterator[Check]:
         largest, errors = 0.0, []
         for _ in range(min(samples, 300)):
             q = rng.uniform(-2.5, 2.5, 6)
-            made.engine.records.q[:] = q
+            made.engine.state.q[:] = q
             twist = rng.normal(size=6)
             found = made.engine.joint_speeds("r", twist)
             if np.linalg.svd(arm.jacobian(q), compute_uv=False)[-1] > 0.15:

@@ -43,7 +43,7 @@ def servo_response(simulation: Simulation, times: np.ndarray, derivative: int) -
     lag = max(joint.actuator.lag for joint in robot.joints.values())
     frictions = [joint.friction for joint in robot.joints.values()]
     steepest = np.diag([one.viscous + one.coulomb / one.smoothing for one in frictions])
-    inertia = np.asarray(engine.arms[ROBOT].inertia(engine.records.q))
+    inertia = np.asarray(engine.arms[ROBOT].inertia(engine.state.q))
     brakes, modes = np.linalg.eig(np.linalg.solve(inertia, steepest))
     found = []
     for brake in brakes:
