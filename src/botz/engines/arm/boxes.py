@@ -225,8 +225,8 @@ def press_boxes(one, other, pose_one, pose_other, axes_one, axes_other, stiffnes
         ux, uy, uz = velocity_at(one, pose_one, axes_one, x, y, z)
         bristle = bristles[slot + own]
         fx, fy, fz, bx, by, bz = penalty_force(
-            share * stiffness, share * damping, friction, depth, nx, ny, nz, vx - ux, vy - uy, vz - uz,
-            bristle[0], bristle[1], bristle[2], dt,
+            (share * stiffness, share * damping, friction), depth, (nx, ny, nz), (vx - ux, vy - uy, vz - uz),
+            (bristle[0], bristle[1], bristle[2]), dt,
         )  # fmt: skip
         if dt > 0.0:
             bristle[0], bristle[1], bristle[2] = bx, by, bz

@@ -43,7 +43,7 @@ def press(bristle, stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, 
             bristle[0] = bristle[1] = bristle[2] = 0.0
         return 0.0, 0.0, 0.0
     fx, fy, fz, ux, uy, uz = penalty_force(
-        stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, bristle[0], bristle[1], bristle[2], dt
+        (stiffness, damping, friction), depth, (nx, ny, nz), (vx, vy, vz), (bristle[0], bristle[1], bristle[2]), dt
     )
     if dt > 0.0:
         bristle[0], bristle[1], bristle[2] = ux, uy, uz

@@ -72,8 +72,8 @@ def press_points(block, bristles, at, stiffness, damping, friction, dt):
     for i in range(LANES):
         share = block.share[i]
         fx, fy, fz, ux, uy, uz = penalty_force(
-            share * stiffness, share * damping, friction, block.depth[i], block.nx[i], block.ny[i], block.nz[i],
-            block.sx[i], block.sy[i], block.sz[i], block.ux[i], block.uy[i], block.uz[i], dt,
+            (share * stiffness, share * damping, friction), block.depth[i], (block.nx[i], block.ny[i], block.nz[i]),
+            (block.sx[i], block.sy[i], block.sz[i]), (block.ux[i], block.uy[i], block.uz[i]), dt,
         )  # fmt: skip
         touches = block.depth[i] > 0.0
         block.fx[i], block.fy[i], block.fz[i] = fx if touches else 0.0, fy if touches else 0.0, fz if touches else 0.0

@@ -11,12 +11,12 @@ import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
 from botz.engines.base import Engine, EngineState
-from botz.engines.vehicle import model as layout
 from botz.engines.vehicle import step as kernel
+from botz.engines.vehicle.model import build_model
 from botz.engines.vehicle.rows import channels_of, views_of
 from botz.engines.vehicle.start import standing_height, wheel_places
+from botz.engines.vehicle.state import build_state, build_work, start_state
 from botz.errors import InputError, Problem
-from botz.physics.wheels import axle_block, wheel_block
 from botz.physics.wheels.wheel_block import GRAVITY, LANES
 from botz.scenario.names import closest
 from botz.scenario.vehicle.schema import VehicleScenario, VehicleWheel
@@ -35,7 +35,9 @@ class VehicleEngine(Engine):
         self.dt = scenario.time.step_ns * 1e-9
         self.method = kernel.RK4 if scenario.time.method == "rk4" else kernel.SEMI_IMPLICIT
         self.ground = build_grid(scenario.world.terrain, scenario.seed)
-        self.records = layout.build_records(scenario, self.ground)
+        self.model = build_model(scenario, self.ground)
+        self.state, self.work = build_state(self.model), build_work(self.model)
+        self._parts = tuple(self.model), tuple(self.state), tuple(self.work)
         self._start_heights = self._heights()
         self._check_step()
         robots = scenario.robots.items()
@@ -50,9 +52,8 @@ class VehicleEngine(Engine):
         self.inputs = np.zeros(self.inputs_table.width)
         self.views = tuple(view for name, robot in robots for view in views_of(name, robot))
         self._rng = np.random.default_rng(0)
-        stateful = (self.records.robots, self.records.wheels, self.records.axles)
-        self._stateful = tuple(records.view(np.uint8) for records in stateful)
-        self._kept_records = tuple(records.copy() for records in self._stateful)
+        self._state_bytes = tuple(array.view(np.uint8) for array in self.state)
+        self._kept_bytes = tuple(array.copy() for array in self._state_bytes)
         self.reset(self._rng)
 
     # --- building ------------------------------------------------------------------------------------------
@@ -85,7 +86,7 @@ class VehicleEngine(Engine):
     def shortest_period(self) -> tuple[float, str]:
         """Shortest time constant of any part, divided so that a step may be no longer, and which part it is of."""
         found = []
-        has_walls = self.records.steepness.max() > tan(self.scenario.world.contact.blocked_angle) - 1.0
+        has_walls = self.model.steepness.max() > tan(self.scenario.world.contact.blocked_angle) - 1.0
         for name, robot in self.scenario.robots.items():
             chassis = robot.chassis
             lightest = effective_mass(robot)
@@ -93,7 +94,7 @@ class VehicleEngine(Engine):
                 spring, mass = wheel.suspension, lightest[wheel_name]
                 found.append((2.0 / sqrt(spring.stiffness / mass), f"spring of wheel {wheel_name!r} of {name}"))
                 if has_walls:
-                    wall = spring.stiffness / self.records.world[0].cos_blocked ** 2
+                    wall = spring.stiffness / self.model.world[0].cos_blocked ** 2
                     found.append((2.0 / sqrt(wall / mass), f"wheel {wheel_name!r} of {name} at a wall"))
                 if spring.damping > 0.0:
                     found.append((2.0 * mass / spring.damping, f"damper of wheel {wheel_name!r} of {name}"))
@@ -102,8 +103,8 @@ class VehicleEngine(Engine):
                 found.append((2.0 / sqrt(tread / lightest_tread), f"tread of wheel {wheel_name!r} of {name}"))
             corner = chassis.corners.stiffness
             found.append((2.0 / sqrt(corner / (chassis.mass / 8.0)), f"chassis corners of {name}"))
-        for own, name in zip(self.records.robots, self.scenario.robots, strict=True):
-            for block in self.records.axles[own.axle_start : own.axle_stop]:
+        for own, name in zip(self.model.robots, self.scenario.robots, strict=True):
+            for block in self.model.axles[own.axle_start : own.axle_stop]:
                 for i in range(LANES):
                     # Back-EMF brakes an axle like a viscous friction of η K_t K_e G²/R (one G is in back_emf).
                     braking = block.efficiency[i] * block.torque_constant[i] * block.ratio[i] * block.back_emf[i]
@@ -135,12 +136,16 @@ class VehicleEngine(Engine):
         self._rng = rng
         self.inputs[:] = 0.0
         self.ended = ""
-        layout.start_state(self.records, self.scenario, self._start_heights)
-        kernel.advance_vehicles(*self.records, self.dt, self.method, self.inputs, 0, 0, 0, np.empty((0, 0)))
+        start_state(self.model, self.state, self.scenario, self._start_heights)
+        self.look()
+
+    def look(self) -> None:
+        """Find the forces of the present state; nothing moves on."""
+        kernel.advance_vehicles(*self._parts, self.dt, self.method, self.inputs, 0, 0, 0, np.empty((0, 0)))
 
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
         taken, finite, outside = kernel.advance_vehicles(
-            *self.records, self.dt, self.method, self.inputs, step, n, record_every, rows
+            *self._parts, self.dt, self.method, self.inputs, step, n, record_every, rows
         )
         if finite and outside >= 0:
             self.ended = f"{list(self.scenario.robots)[outside]} left the terrain"
@@ -148,30 +153,24 @@ class VehicleEngine(Engine):
         return bool(finite)
 
     def observe(self, row: np.ndarray) -> None:
-        kernel.observe_vehicles(self.records.robots, self.records.wheels, self.records.axles, row)
+        kernel.observe_vehicles(*self._parts, row)
 
     def state_arrays(self) -> dict[str, np.ndarray]:
-        found = {"inputs": self.inputs}
-        for part, records, fields in (
-            ("robot", self.records.robots, (*layout.STATE_FIELDS, *layout.WORK_FIELDS)),
-            ("wheels", self.records.wheels, (*wheel_block.STATE_FIELDS, *wheel_block.WORK_FIELDS)),
-            ("axles", self.records.axles, (*axle_block.STATE_FIELDS, *axle_block.WORK_FIELDS)),
-        ):
-            found |= {f"{part}/{field}": records[field] for field in fields}
-        return found
+        parts = zip(("robot", "wheels", "axles"), self.state, strict=True)
+        found = {f"{part}/{field}": array[field] for part, array in parts for field in array.dtype.names or ()}
+        return {"inputs": self.inputs} | found
 
     def restore(self, state: EngineState) -> None:
         super().restore(state)
         self.ended = ""
 
     def keep(self) -> None:
-        # Whole records as bytes: parameters come along, which costs less than picking the state out.
-        for kept, records in zip(self._kept_records, self._stateful, strict=True):
-            kept[...] = records
+        for kept, array in zip(self._kept_bytes, self._state_bytes, strict=True):
+            kept[...] = array
 
     def go_back(self) -> None:
-        for kept, records in zip(self._kept_records, self._stateful, strict=True):
-            records[...] = kept
+        for kept, array in zip(self._kept_bytes, self._state_bytes, strict=True):
+            array[...] = kept
         self.ended = ""
 
     def rest_inputs(self, robot: str) -> np.ndarray:
@@ -227,9 +226,9 @@ class VehicleEngine(Engine):
         found = {}
         names = ("contacts", "slips and springs", "tyres", "motors and friction", "chassis")
         for stage, name in enumerate(names):
-            kernel.repeat_stage(*self.records, self.inputs, self.dt, stage, 1)
+            kernel.repeat_stage(*self._parts, self.inputs, self.dt, stage, 1)
             began = time.perf_counter()
-            kernel.repeat_stage(*self.records, self.inputs, self.dt, stage, n)
+            kernel.repeat_stage(*self._parts, self.inputs, self.dt, stage, n)
             found[name] = (time.perf_counter() - began) / n
             self.go_back()
         return found
