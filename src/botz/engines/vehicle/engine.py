@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import exp, sqrt, tan
 from typing import Any, assert_never
 
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
-from botz.engines.base import Engine, EngineState
+from botz.engines.base import Engine, EngineState, RobotState
 from botz.engines.vehicle import step as kernel
-from botz.engines.vehicle.model import build_model
+from botz.engines.vehicle.model import axles_of, build_model
+from botz.engines.vehicle.placing import Joints, Wanted, numbers, put, wanted_joints, wanted_pose
 from botz.engines.vehicle.rows import channels_of, views_of
-from botz.engines.vehicle.start import standing_height, wheel_places
+from botz.engines.vehicle.start import all_wheels_inside, standing_height, start_rotation
 from botz.engines.vehicle.state import build_state, build_work, start_state
 from botz.errors import InputError, Problem
 from botz.physics.wheels.wheel_block import GRAVITY, LANES
 from botz.scenario.names import closest
-from botz.scenario.vehicle.schema import VehicleScenario, VehicleWheel
+from botz.scenario.vehicle.schema import PlacedVehicle, VehicleScenario, VehicleWheel
 from botz.scenario.vehicle.tyre import CoulombTyre, MagicFormulaTyre
 from botz.terrain.height_grid import build_grid
 
@@ -75,8 +76,8 @@ class VehicleEngine(Engine):
             heights.append(height)
         if self.ground.outside == "end":
             for name, robot in self.scenario.robots.items():
-                places = wheel_places(robot)
-                if not self.ground.contains(places[:, 0], places[:, 1]).all():
+                x, y = robot.position[:2]
+                if not all_wheels_inside(robot, self.ground, x, y, start_rotation(robot)):
                     message = "has a wheel outside the terrain, whose 'outside: end' ends the run there"
                     problems.append(Problem(message, key=f"robots.{name}.position"))
         if problems:
@@ -172,6 +173,49 @@ class VehicleEngine(Engine):
         for kept, array in zip(self._kept_bytes, self._state_bytes, strict=True):
             array[...] = kept
         self.ended = ""
+
+    def get_state(self, robot: str) -> RobotState:
+        row, spec = np.empty(self.channels.width), self._spec_of(robot)
+        self.observe(row)
+
+        def value(name: str) -> Any:
+            return self.channels.value(row, f"{robot}/{name}")
+
+        joints = {wheel: (float(value(f"{wheel}/angle")), float(value(f"{wheel}/speed"))) for wheel in spec.wheels}
+        return RobotState(np.array(value("pose")), np.array(value("twist")), joints)
+
+    def set_state(
+        self,
+        robot: str,
+        *,
+        pose: Sequence[float] | None = None,
+        twist: Sequence[float] | None = None,
+        joints: Joints | None = None,
+    ) -> None:
+        spec, now = self._spec_of(robot), self.get_state(robot)
+        axles, r = axles_of(spec), list(self.scenario.robots).index(robot)
+        new_pose = None if pose is None else wanted_pose(pose, now, spec, self.ground, f"{robot}.pose")
+        new_twist = None if twist is None else numbers(twist, 6, "vx, vy, vz, wx, wy, wz", f"{robot}.twist")
+        if new_twist is not None and np.array_equal(new_twist, now.twist):
+            new_twist = None
+        wanted = Wanted(new_pose, new_twist, *wanted_joints(joints or {}, now, spec, axles, f"{robot}.joints"))
+        if wanted.changes_nothing():
+            return
+        put(self.model, self.state, r, wanted, now, axles)
+        # What can be observed of this robot is found anew; that of the others stays.
+        own = self.model.robots[r]
+        spans = slice(r, r + 1), slice(own.wheel_start, own.wheel_stop), slice(own.axle_start, own.axle_stop)
+        before = [array.copy() for array in self.state]
+        self.look()
+        for array, old, span in zip(self.state, before, spans, strict=True):
+            old[span] = array[span]
+            array[...] = old
+        self.ended = ""
+
+    def _spec_of(self, robot: str) -> PlacedVehicle:
+        if robot not in self.scenario.robots:
+            raise InputError(Problem(f"no robot {robot!r}{closest(robot, self.scenario.robots)}"))
+        return self.scenario.robots[robot]
 
     def rest_inputs(self, robot: str) -> np.ndarray:
         return np.zeros(len(self.scenario.robots[robot].motors))

@@ -355,7 +355,9 @@ def bind(element: BuiltElement, vehicle: Vehicle, around: Surroundings) -> None:
     }  # fmt: skip
     element.parameters[...] = packed(WheelAddresses(**addresses, **counts), "")
     element.kept = (arrays,)
-    element.arrays = {f"{part}/{field}": array[field] for part, array in own.items() for field in array.dtype.names}
+    element.arrays = {
+        f"{part}/{field}": array[field] for part, array in own.items() for field in array.dtype.names or ()
+    }
     add_inertia(around.model, around.body, added_inertia(vehicle, model.axles))
 
 
