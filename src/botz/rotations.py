@@ -16,6 +16,11 @@ def cross(ax, ay, az, bx, by, bz):
 
 
 @inlined
+def vector(v):  # -> its three numbers
+    return v[0], v[1], v[2]
+
+
+@inlined
 def dot(ax, ay, az, bx, by, bz):
     return ax * bx + ay * by + az * bz
 

@@ -79,7 +79,7 @@ def test_friction_takes_energy_over_a_closed_cycle(coulomb, ratio, amplitude, fr
 def test_a_pressed_point_has_friction_within_its_cone_which_takes_energy(stiffness, damping, friction, depth, way, dt):
     u = (0.0, 0.0, 0.0)
     for velocity in way:
-        found = penalty_force(stiffness, damping, friction, depth, 0.0, 0.0, 1.0, *velocity, *u, dt)
+        found = penalty_force((stiffness, damping, friction), depth, (0.0, 0.0, 1.0), tuple(velocity), tuple(u), dt)
         fx, fy, load, *new = found
         assert load >= 0.0
         assert hypot(fx, fy) <= friction * load * (1 + 1e-9) + 1e-9

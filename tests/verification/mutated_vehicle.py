@@ -70,7 +70,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a battery that pays for more than a motor takes", AXLE, "battery_sums",
-        "limit = block.largest_voltage[i]", "limit = battery",
+        "limit = model.largest_voltage[i]", "limit = battery",
         ("battery_sag",),
     ),
     Mutation(

@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from vehicle_parts import (
-    COSINES,
-    SINES,
+    RIM,
     body_at,
-    grid_of,
+    ground_of,
     lanes,
     rough_ground,
     slope_limit,
@@ -29,8 +28,8 @@ COS_BLOCKED = np.cos(np.radians(80.0))
 
 
 def look(block, body, ground, *, plain=True):
-    place_wheels(block, body)
-    find_contacts(block, body, ground.heights, grid_of(ground), SINES, COSINES, COS_BLOCKED, plain)
+    place_wheels(block.model, block.work, body)
+    find_contacts(*block.parts, body, ground_of(ground), RIM, COS_BLOCKED, plain)
 
 
 def standing(ground, x=0.0, y=0.5, attitude=(0.05, -0.04, 0.7), sink=0.02):
@@ -90,7 +89,7 @@ def test_the_rate_of_the_deflection_is_its_derivative():
             body.n, body.t, body.b = np.array(rotation_of(*(turned / np.linalg.norm(turned)))).reshape(3, 3)
             block = wheels(np.random.default_rng(2), blend=2e-3, h_min=-2e-3)
             look(block, body, ground)
-            contact_motion(block, body)
+            contact_motion(*block.parts, body)
             found.append(block.h.copy())
             blocks.append(block)
         before, block, after = blocks
@@ -129,7 +128,7 @@ def test_a_wall_pushes_back_along_its_normal_with_friction_within_its_limit():
     _, block, body = at_a_wall()
     assert np.all(block.wall_depth[:2] > 0.0)
     assert np.all(block.wall_depth[2:] == 0.0)
-    add_walls(block, body, SINES, COSINES, 1e-4, 1e-4)
+    add_walls(*block.parts, body, RIM, 1e-4, 1e-4)
     normal = np.array([-15.0, 0.0, 1.0]) / np.hypot(15.0, 1.0)
     forces = vectors(block, "wall_force")
     for i in (0, 1):
@@ -148,12 +147,12 @@ def test_a_wall_pushes_back_along_its_normal_with_friction_within_its_limit():
 
 def test_a_wall_that_was_left_is_forgotten():
     ground, block, body = at_a_wall()
-    add_walls(block, body, SINES, COSINES, 1e-4, 1e-4)
+    add_walls(*block.parts, body, RIM, 1e-4, 1e-4)
     assert np.any(vectors(block, "wall")[:2] != 0.0)
     body.position[0] -= 0.5
     body.force, body.moment = 0.0, 0.0
     look(block, body, ground)
-    add_walls(block, body, SINES, COSINES, 1e-4, 1e-4)
+    add_walls(*block.parts, body, RIM, 1e-4, 1e-4)
     assert np.all(body.force == 0.0)
     assert np.all(vectors(block, "wall") == 0.0)
     assert np.all(vectors(block, "wall_force") == 0.0)

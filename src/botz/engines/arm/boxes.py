@@ -265,8 +265,8 @@ def press_boxes(one, other, stiffness, damping, dt, patch, bristles):
         ux, uy, uz = velocity_at(one, x, y, z)
         bristle = bristles[own]
         fx, fy, fz, bx, by, bz = penalty_force(
-            fraction * stiffness, fraction * damping, friction, depth, nx, ny, nz, vx - ux, vy - uy, vz - uz,
-            bristle[0], bristle[1], bristle[2], dt,
+            (fraction * stiffness, fraction * damping, friction), depth, (nx, ny, nz), (vx - ux, vy - uy, vz - uz),
+            (bristle[0], bristle[1], bristle[2]), dt,
         )  # fmt: skip
         if dt > 0.0:
             bristle[0], bristle[1], bristle[2] = bx, by, bz

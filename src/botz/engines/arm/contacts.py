@@ -37,7 +37,7 @@ def press(surface, bristle, depth, normal, velocity, dt):  # -> force on the poi
         return 0.0, 0.0, 0.0
     (stiffness, damping, friction), (nx, ny, nz), (vx, vy, vz) = surface, normal, velocity
     fx, fy, fz, ux, uy, uz = penalty_force(
-        stiffness, damping, friction, depth, nx, ny, nz, vx, vy, vz, bristle[0], bristle[1], bristle[2], dt
+        (stiffness, damping, friction), depth, (nx, ny, nz), (vx, vy, vz), (bristle[0], bristle[1], bristle[2]), dt
     )
     if dt > 0.0:
         bristle[0], bristle[1], bristle[2] = ux, uy, uz

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import exp, sqrt, tan
 from typing import Any, assert_never
 
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
-from botz.engines.base import Engine, EngineState
-from botz.engines.vehicle import model as layout
+from botz.engines.base import Engine, EngineState, RobotState
 from botz.engines.vehicle import step as kernel
+from botz.engines.vehicle.model import axles_of, build_model
+from botz.engines.vehicle.placing import Joints, Wanted, numbers, put, wanted_joints, wanted_pose
 from botz.engines.vehicle.rows import channels_of, views_of
-from botz.engines.vehicle.start import standing_height, wheel_places
+from botz.engines.vehicle.start import all_wheels_inside, standing_height, start_rotation
+from botz.engines.vehicle.state import build_state, build_work, start_state
 from botz.errors import InputError, Problem
-from botz.physics.wheels import axle_block, wheel_block
 from botz.physics.wheels.wheel_block import GRAVITY, LANES
 from botz.scenario.names import closest
-from botz.scenario.vehicle.schema import VehicleScenario, VehicleWheel
+from botz.scenario.vehicle.schema import PlacedVehicle, VehicleScenario, VehicleWheel
 from botz.scenario.vehicle.tyre import CoulombTyre, MagicFormulaTyre
 from botz.terrain.height_grid import build_grid
 
@@ -35,7 +36,9 @@ class VehicleEngine(Engine):
         self.dt = scenario.time.step_ns * 1e-9
         self.method = kernel.RK4 if scenario.time.method == "rk4" else kernel.SEMI_IMPLICIT
         self.ground = build_grid(scenario.world.terrain, scenario.seed)
-        self.records = layout.build_records(scenario, self.ground)
+        self.model = build_model(scenario, self.ground)
+        self.state, self.work = build_state(self.model), build_work(self.model)
+        self._parts = tuple(self.model), tuple(self.state), tuple(self.work)
         self._start_heights = self._heights()
         self._check_step()
         robots = scenario.robots.items()
@@ -50,9 +53,8 @@ class VehicleEngine(Engine):
         self.inputs = np.zeros(self.inputs_table.width)
         self.views = tuple(view for name, robot in robots for view in views_of(name, robot))
         self._rng = np.random.default_rng(0)
-        stateful = (self.records.robots, self.records.wheels, self.records.axles)
-        self._stateful = tuple(records.view(np.uint8) for records in stateful)
-        self._kept_records = tuple(records.copy() for records in self._stateful)
+        self._state_bytes = tuple(array.view(np.uint8) for array in self.state)
+        self._kept_bytes = tuple(array.copy() for array in self._state_bytes)
         self.reset(self._rng)
 
     # --- building ------------------------------------------------------------------------------------------
@@ -74,8 +76,8 @@ class VehicleEngine(Engine):
             heights.append(height)
         if self.ground.outside == "end":
             for name, robot in self.scenario.robots.items():
-                places = wheel_places(robot)
-                if not self.ground.contains(places[:, 0], places[:, 1]).all():
+                x, y = robot.position[:2]
+                if not all_wheels_inside(robot, self.ground, x, y, start_rotation(robot)):
                     message = "has a wheel outside the terrain, whose 'outside: end' ends the run there"
                     problems.append(Problem(message, key=f"robots.{name}.position"))
         if problems:
@@ -85,7 +87,7 @@ class VehicleEngine(Engine):
     def shortest_period(self) -> tuple[float, str]:
         """Shortest time constant of any part, divided so that a step may be no longer, and which part it is of."""
         found = []
-        has_walls = self.records.steepness.max() > tan(self.scenario.world.contact.blocked_angle) - 1.0
+        has_walls = self.model.steepness.max() > tan(self.scenario.world.contact.blocked_angle) - 1.0
         for name, robot in self.scenario.robots.items():
             chassis = robot.chassis
             lightest = effective_mass(robot)
@@ -93,7 +95,7 @@ class VehicleEngine(Engine):
                 spring, mass = wheel.suspension, lightest[wheel_name]
                 found.append((2.0 / sqrt(spring.stiffness / mass), f"spring of wheel {wheel_name!r} of {name}"))
                 if has_walls:
-                    wall = spring.stiffness / self.records.world[0].cos_blocked ** 2
+                    wall = spring.stiffness / self.model.world[0].cos_blocked ** 2
                     found.append((2.0 / sqrt(wall / mass), f"wheel {wheel_name!r} of {name} at a wall"))
                 if spring.damping > 0.0:
                     found.append((2.0 * mass / spring.damping, f"damper of wheel {wheel_name!r} of {name}"))
@@ -102,8 +104,8 @@ class VehicleEngine(Engine):
                 found.append((2.0 / sqrt(tread / lightest_tread), f"tread of wheel {wheel_name!r} of {name}"))
             corner = chassis.corners.stiffness
             found.append((2.0 / sqrt(corner / (chassis.mass / 8.0)), f"chassis corners of {name}"))
-        for own, name in zip(self.records.robots, self.scenario.robots, strict=True):
-            for block in self.records.axles[own.axle_start : own.axle_stop]:
+        for own, name in zip(self.model.robots, self.scenario.robots, strict=True):
+            for block in self.model.axles[own.axle_start : own.axle_stop]:
                 for i in range(LANES):
                     # Back-EMF brakes an axle like a viscous friction of η K_t K_e G²/R (one G is in back_emf).
                     braking = block.efficiency[i] * block.torque_constant[i] * block.ratio[i] * block.back_emf[i]
@@ -135,12 +137,16 @@ class VehicleEngine(Engine):
         self._rng = rng
         self.inputs[:] = 0.0
         self.ended = ""
-        layout.start_state(self.records, self.scenario, self._start_heights)
-        kernel.advance_vehicles(*self.records, self.dt, self.method, self.inputs, 0, 0, 0, np.empty((0, 0)))
+        start_state(self.model, self.state, self.scenario, self._start_heights)
+        self.look()
+
+    def look(self) -> None:
+        """Find the forces of the present state; nothing moves on."""
+        kernel.advance_vehicles(*self._parts, self.dt, self.method, self.inputs, 0, 0, 0, np.empty((0, 0)))
 
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
         taken, finite, outside = kernel.advance_vehicles(
-            *self.records, self.dt, self.method, self.inputs, step, n, record_every, rows
+            *self._parts, self.dt, self.method, self.inputs, step, n, record_every, rows
         )
         if finite and outside >= 0:
             self.ended = f"{list(self.scenario.robots)[outside]} left the terrain"
@@ -148,31 +154,68 @@ class VehicleEngine(Engine):
         return bool(finite)
 
     def observe(self, row: np.ndarray) -> None:
-        kernel.observe_vehicles(self.records.robots, self.records.wheels, self.records.axles, row)
+        kernel.observe_vehicles(*self._parts, row)
 
     def state_arrays(self) -> dict[str, np.ndarray]:
-        found = {"inputs": self.inputs}
-        for part, records, fields in (
-            ("robot", self.records.robots, (*layout.STATE_FIELDS, *layout.WORK_FIELDS)),
-            ("wheels", self.records.wheels, (*wheel_block.STATE_FIELDS, *wheel_block.WORK_FIELDS)),
-            ("axles", self.records.axles, (*axle_block.STATE_FIELDS, *axle_block.WORK_FIELDS)),
-        ):
-            found |= {f"{part}/{field}": records[field] for field in fields}
-        return found
+        parts = zip(("robot", "wheels", "axles"), self.state, strict=True)
+        found = {f"{part}/{field}": array[field] for part, array in parts for field in array.dtype.names or ()}
+        return {"inputs": self.inputs} | found
 
     def restore(self, state: EngineState) -> None:
         super().restore(state)
         self.ended = ""
 
     def keep(self) -> None:
-        # Whole records as bytes: parameters come along, which costs less than picking the state out.
-        for kept, records in zip(self._kept_records, self._stateful, strict=True):
-            kept[...] = records
+        for kept, array in zip(self._kept_bytes, self._state_bytes, strict=True):
+            kept[...] = array
 
     def go_back(self) -> None:
-        for kept, records in zip(self._kept_records, self._stateful, strict=True):
-            records[...] = kept
+        for kept, array in zip(self._kept_bytes, self._state_bytes, strict=True):
+            array[...] = kept
         self.ended = ""
+
+    def get_state(self, robot: str) -> RobotState:
+        row, spec = np.empty(self.channels.width), self._spec_of(robot)
+        self.observe(row)
+
+        def value(name: str) -> Any:
+            return self.channels.value(row, f"{robot}/{name}")
+
+        joints = {wheel: (float(value(f"{wheel}/angle")), float(value(f"{wheel}/speed"))) for wheel in spec.wheels}
+        return RobotState(np.array(value("pose")), np.array(value("twist")), joints)
+
+    def set_state(
+        self,
+        robot: str,
+        *,
+        pose: Sequence[float] | None = None,
+        twist: Sequence[float] | None = None,
+        joints: Joints | None = None,
+    ) -> None:
+        spec, now = self._spec_of(robot), self.get_state(robot)
+        axles, r = axles_of(spec), list(self.scenario.robots).index(robot)
+        new_pose = None if pose is None else wanted_pose(pose, now, spec, self.ground, f"{robot}.pose")
+        new_twist = None if twist is None else numbers(twist, 6, "vx, vy, vz, wx, wy, wz", f"{robot}.twist")
+        if new_twist is not None and np.array_equal(new_twist, now.twist):
+            new_twist = None
+        wanted = Wanted(new_pose, new_twist, *wanted_joints(joints or {}, now, spec, axles, f"{robot}.joints"))
+        if wanted.changes_nothing():
+            return
+        put(self.model, self.state, r, wanted, now, axles)
+        # What can be observed of this robot is found anew; that of the others stays.
+        own = self.model.robots[r]
+        spans = slice(r, r + 1), slice(own.wheel_start, own.wheel_stop), slice(own.axle_start, own.axle_stop)
+        before = [array.copy() for array in self.state]
+        self.look()
+        for array, old, span in zip(self.state, before, spans, strict=True):
+            old[span] = array[span]
+            array[...] = old
+        self.ended = ""
+
+    def _spec_of(self, robot: str) -> PlacedVehicle:
+        if robot not in self.scenario.robots:
+            raise InputError(Problem(f"no robot {robot!r}{closest(robot, self.scenario.robots)}"))
+        return self.scenario.robots[robot]
 
     def rest_inputs(self, robot: str) -> np.ndarray:
         return np.zeros(len(self.scenario.robots[robot].motors))
@@ -227,9 +270,9 @@ class VehicleEngine(Engine):
         found = {}
         names = ("contacts", "slips and springs", "tyres", "motors and friction", "chassis")
         for stage, name in enumerate(names):
-            kernel.repeat_stage(*self.records, self.inputs, self.dt, stage, 1)
+            kernel.repeat_stage(*self._parts, self.inputs, self.dt, stage, 1)
             began = time.perf_counter()
-            kernel.repeat_stage(*self.records, self.inputs, self.dt, stage, n)
+            kernel.repeat_stage(*self._parts, self.inputs, self.dt, stage, n)
             found[name] = (time.perf_counter() - began) / n
             self.go_back()
         return found

@@ -1,4 +1,4 @@
-"""The memory of the engine `vehicle`: one record for each robot, and blocks of four wheels and of four axles."""
+"""The model of the engine `vehicle`: parameters of robots, wheels and axles, and the ground. A step never writes it."""
 
 from __future__ import annotations
 
@@ -9,113 +9,94 @@ import numpy as np
 
 from botz.kernels import record
 from botz.physics.contact.terrain import GRID
-from botz.physics.wheels import axle_block, wheel_block
-from botz.physics.wheels.axle_block import AXLES
-from botz.physics.wheels.wheel_block import BODY, COULOMB, GRAVITY, LANES, MAGIC, WHEELS
+from botz.physics.wheels.axle_block import AXLE_MODEL
+from botz.physics.wheels.wheel_block import COULOMB, GRAVITY, LANES, MAGIC, WHEEL_MODEL
 from botz.scenario.vehicle.schema import AxleFriction, PlacedVehicle, VehicleScenario, VehicleWheel
 from botz.scenario.vehicle.tyre import CoulombTyre, MagicFormulaTyre
 from botz.terrain.height_grid import HeightGrid
-from botz.transforms import quaternion_from_attitude
 
-INDEX, REAL, VECTOR, CORNERS = np.int64, np.float64, (np.float64, 3), (np.float64, (8, 3))
+INDEX, REAL, CORNERS = np.int64, np.float64, (np.float64, (8, 3))
 
 RIM_BLEND = 0.002
 """Difference of two rims' deflections below which a wheel stands on both, as a part of its width."""
 
-_STATE = {
-    "x": VECTOR, "x_lost": VECTOR, "quat": (REAL, 4), "quat_lost": (REAL, 4), "v": VECTOR, "v_lost": VECTOR,
-    "spin": VECTOR, "spin_lost": VECTOR, "corner_u": CORNERS, "energy": REAL, "energy_lost": REAL,
-    "work": REAL, "work_lost": REAL,
-    "travelled": REAL, "corner_margin": REAL, "corner_seen": REAL, "steepest": REAL, "cos_needed": REAL,
-    "tile_seen": REAL,
-}  # fmt: skip
-"""Centre of mass, attitude, velocity and angular momentum (body and wheels, about the centre of mass, in the world);
-`_lost` is what rounding took from each; what the motors drew from the battery and their work at the wheels; and the
-memory of contacts."""
-_WORK = {
-    "angular": VECTOR, "acceleration": VECTOR, "power": REAL, "power_sum": REAL, "bus": REAL,
-    "working": REAL, "working_sum": REAL, "corner_force": VECTOR, "corner_depth": (REAL, 8),
-    "corner_rate": CORNERS, "corner_base": CORNERS, "corner_sum": CORNERS,
-    "x_base": VECTOR, "quat_base": (REAL, 4), "v_base": VECTOR, "spin_base": VECTOR,
-    "x_sum": VECTOR, "quat_sum": (REAL, 4), "v_sum": VECTOR, "spin_sum": VECTOR,
-    "quat_rate": (REAL, 4), "moment": VECTOR,
-}  # fmt: skip
-
-ROBOT = record(
-    # parameters: its blocks of wheels and axles, [start, stop)
+ROBOT_MODEL = record(
+    # its blocks of wheels and axles, [start, stop)
     wheel_start=INDEX, wheel_stop=INDEX, axle_start=INDEX, axle_stop=INDEX,
     mass=REAL, inverse_mass=REAL, inertia=(REAL, (3, 3)), inverse_inertia=(REAL, (3, 3)),
     corners=CORNERS, corner_stiffness=REAL, corner_damping=REAL, corner_friction=REAL,
     battery=REAL, battery_resistance=REAL, reach=REAL, gravity=REAL,
-    **_STATE, **_WORK,
 )  # fmt: skip
-STATE_FIELDS, WORK_FIELDS = tuple(_STATE), tuple(_WORK)
 
-WORLD = record(gravity=REAL, cos_blocked=REAL, blocked_angle=REAL, plain=INDEX, ends_outside=INDEX, tile=REAL)
+WORLD = record(
+    gravity=REAL, cos_blocked=REAL, blocked_angle=REAL, plain=INDEX, ends_outside=INDEX, tile=REAL, grid=GRID
+)
 
 
-class Records(NamedTuple):
-    """All vehicles of a scenario, in the order in which the kernels take them."""
+class Model(NamedTuple):
+    """All vehicles of a scenario and their world; arrays that cannot be written."""
 
     robots: np.ndarray
-    bodies: np.ndarray
     wheels: np.ndarray
+    """Blocks of four, those of one robot after those of another; so are the axles."""
     axles: np.ndarray
+    world: np.ndarray
     heights: np.ndarray
-    grid: np.ndarray
     steepness: np.ndarray
     """Steepest slope in and around each tile of the ground."""
-    world: np.ndarray
-    sines: np.ndarray
-    cosines: np.ndarray
+    slices: np.ndarray
+    """Sine and cosine of the rims' slices, from the lowest point outwards."""
 
 
-def build_records(scenario: VehicleScenario, ground: HeightGrid) -> Records:
-    """Records of these vehicles on this ground, parameters filled in."""
+def build_model(scenario: VehicleScenario, ground: HeightGrid) -> Model:
+    """These vehicles on this ground."""
     placed = list(scenario.robots.values())
     wheel_blocks = [ceil(len(robot.wheels) / LANES) for robot in placed]
     axle_lists = [axles_of(robot) for robot in placed]
     axle_blocks = [ceil(len(axles) / LANES) for axles in axle_lists]
-    n_x, n_y = ground.heights.shape
-    grid = np.zeros(1, GRID)
-    grid[0].x_min, grid[0].y_min, grid[0].last_x, grid[0].last_y = ground.x_min, ground.y_min, n_x - 1, n_y - 1
-    grid[0].cells_x, grid[0].cells_y = 1.0 / ground.dx, 1.0 / ground.dy
-    grid[0].mirrored = ground.outside == "mirror"
-    robots = np.zeros(len(placed), ROBOT)
-    reach = max(reach_of(robot) for robot in placed)
     contact = scenario.world.contact
     world = np.zeros(1, WORLD)
     world[0].gravity = scenario.world.gravity
     world[0].blocked_angle, world[0].cos_blocked = contact.blocked_angle, cos(contact.blocked_angle)
     world[0].plain = contact.search == "plain"
     world[0].ends_outside = ground.outside == "end"
-    world[0].tile = 1.5 * reach
+    world[0].tile = 1.5 * max(reach_of(robot) for robot in placed)
+    world["grid"] = grid_of(ground)
     step = pi / contact.slices
     order = [0, *(sign * k for k in range(1, contact.slices // 2 + 1) for sign in (1, -1))]
     gammas = np.array(order) * step
-    records = Records(
-        robots=robots,
-        bodies=np.zeros(len(placed), BODY),
-        wheels=np.zeros(sum(wheel_blocks), WHEELS),
-        axles=np.zeros(sum(axle_blocks), AXLES),
-        heights=ground.heights,
-        grid=grid,
-        steepness=steepness_of_tiles(ground, world[0].tile),
+    model = Model(
+        robots=np.zeros(len(placed), ROBOT_MODEL),
+        wheels=np.zeros(sum(wheel_blocks), WHEEL_MODEL),
+        axles=np.zeros(sum(axle_blocks), AXLE_MODEL),
         world=world,
-        sines=np.sin(gammas),
-        cosines=np.cos(gammas),
+        heights=ground.heights.view(),
+        steepness=steepness_of_tiles(ground, world[0].tile),
+        slices=np.column_stack([np.sin(gammas), np.cos(gammas)]),
     )
     wheel_start = axle_start = input_start = 0
-    for own, robot, axles in zip(records.robots, placed, axle_lists, strict=True):
+    for own, robot, axles in zip(model.robots, placed, axle_lists, strict=True):
         own.wheel_start, own.wheel_stop = wheel_start, wheel_start + ceil(len(robot.wheels) / LANES)
         own.axle_start, own.axle_stop = axle_start, axle_start + ceil(len(axles) / LANES)
         wheel_start, axle_start = own.wheel_stop, own.axle_stop
-        fill_wheels(records.wheels[own.wheel_start : own.wheel_stop], robot, axles, contact)
-        fill_axles(records.axles[own.axle_start : own.axle_stop], robot, axles, input_start)
+        fill_wheels(model.wheels[own.wheel_start : own.wheel_stop], robot, axles, contact)
+        fill_axles(model.axles[own.axle_start : own.axle_stop], robot, axles, input_start)
         fill_chassis(own, robot, axles)
         own.gravity = scenario.world.gravity
         input_start += len(robot.motors)
-    return records
+    for array in model:
+        array.flags.writeable = False
+    return model
+
+
+def grid_of(ground: HeightGrid) -> np.ndarray:
+    """One GRID."""
+    n_x, n_y = ground.heights.shape
+    grid = np.zeros(1, GRID)
+    grid[0].x_min, grid[0].y_min, grid[0].last_x, grid[0].last_y = ground.x_min, ground.y_min, n_x - 1, n_y - 1
+    grid[0].cells_x, grid[0].cells_y = 1.0 / ground.dx, 1.0 / ground.dy
+    grid[0].mirrored = ground.outside == "mirror"
+    return grid
 
 
 class Axle(NamedTuple):
@@ -361,41 +342,6 @@ def fill_chassis(own: Any, robot: PlacedVehicle, axles: list[Axle]) -> None:
     if robot.battery is not None:
         own.battery, own.battery_resistance = robot.battery.voltage, robot.battery.resistance
     own.reach = reach_of(robot)
-
-
-def start_state(records: Records, scenario: VehicleScenario, heights: list[float]) -> None:
-    """Fill the state in: each robot at its place, at the given height of its centre of mass."""
-    for own, robot, height in zip(records.robots, scenario.robots.values(), heights, strict=True):
-        for field in (*STATE_FIELDS, *WORK_FIELDS):
-            own[field] = 0.0
-        own.x = [robot.position[0], robot.position[1], height]
-        own.quat = quaternion_from_attitude(*robot.attitude)
-        rotation = rotation_matrix(own.quat)
-        own.v = rotation @ np.array(robot.velocity)
-        own.bus = own.battery
-        wheels = records.wheels[own.wheel_start : own.wheel_stop]
-        axles = records.axles[own.axle_start : own.axle_stop]
-        for field in (*wheel_block.STATE_FIELDS, *wheel_block.WORK_FIELDS):
-            wheels[field] = 0.0
-        wheels["n_z"], wheels["b_n"], wheels["slice_a"], wheels["slice_b"] = 1.0, 1.0, -1.0, -1.0
-        wheels["t_x"], wheels["l_y"], wheels["cosine"] = 1.0, 1.0, 1.0
-        wheels["load_seen"], wheels["mu_x"], wheels["mu_y"] = 1.0, 1.0, 1.0
-        wheels["cosine_a"], wheels["cosine_b"] = 1.0, 1.0
-        for field in (*axle_block.STATE_FIELDS, *axle_block.WORK_FIELDS):
-            axles[field] = 0.0
-        angular = np.array(robot.angular_velocity)
-        momentum = own.inertia @ angular
-        for index, axle in enumerate(axles_of(robot)):
-            block, i = axles[index // LANES], index % LANES
-            if not block["free"][i]:
-                continue
-            wheel = robot.wheels[axle.wheels[0]]
-            omega = angular[1] + robot.velocity[0] / wheel.radius
-            ratio, rotor = block["ratio"][i], block["rotor"][i]
-            whole = 1.0 / block["inverse_inertia"][i]
-            block["p"][i] = whole * omega + block["coupling"][i] * whole * angular[1]
-            momentum[1] += block["inertia"][i] * omega + rotor * (ratio * omega + (1.0 - ratio) * angular[1])
-        own.spin = rotation @ momentum
 
 
 def rotation_matrix(quat: np.ndarray) -> np.ndarray:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from math import atan2, sqrt
 
 from botz.channels import Channel, ImuView, JointView, PoseView, RosView
+from botz.engines.vehicle.forces import speeds_of_axles
 from botz.engines.vehicle.model import Axle, axles_of
-from botz.kernels import compiled
+from botz.kernels import inlined
 from botz.physics.wheels.suspension import suspension_energy
 from botz.physics.wheels.tyre_block import tread_energy
 from botz.physics.wheels.wheel_block import LANES
@@ -98,37 +99,38 @@ def torque_channel(name: str, axle: Axle) -> str:
     return f"{name}/{axle.motor}/torque" if axle.motor is not None else ""
 
 
-@compiled
-def observe_row(robots, wheels, axles, row):
+@inlined
+def observe_row(model, state, work, row):
     at = 0
-    for r in range(robots.size):
-        robot = robots[r]
-        at = observe_chassis(robot, wheels, axles, row, at)
+    for r in range(model.robots.size):
+        robot = model.robots[r]
+        speeds_of_axles(model, state, work, r)
+        at = observe_chassis(model, state, work, r, row, at)
         for w in range(robot.wheel_start, robot.wheel_stop):
-            block = wheels[w]
             for i in range(LANES):
-                if block.present[i] != 0.0:
-                    at = observe_wheel(robot, block, axles, i, row, at)
+                if model.wheels[w].present[i] != 0.0:
+                    at = observe_wheel(model, state, work, r, w, i, row, at)
         for a in range(robot.axle_start, robot.axle_stop):
-            block = axles[a]
+            axles, block = model.axles[a], state.axles[a]
             for i in range(LANES):
-                if block.present[i] != 0.0 and block.input[i] >= 0.0:
+                if axles.present[i] != 0.0 and axles.input[i] >= 0.0:
                     row[at] = block.voltage[i]
                     row[at + 1] = block.current[i]
                     row[at + 2] = block.torque[i]
                     row[at + 3] = block.friction[i]
                     at += 4
-                    if block.named[i] != 0.0:
-                        row[at] = block.relative[i]
+                    if axles.named[i] != 0.0:
+                        row[at] = work.axles[a - robot.axle_start].relative[i]
                         at += 1
 
 
-@compiled
-def observe_chassis(robot, wheels, axles, row, at):  # -> next place in the row
-    q, v, w, a = robot.quat, robot.v, robot.angular, robot.acceleration
+@inlined
+def observe_chassis(model, state, work, r, row, at):  # -> next place in the row
+    robot, own = model.robots[r], state.robots[r]
+    q, v, w, a = own.quat, own.v, own.angular, own.acceleration
     nx, ny, nz, tx, ty, tz, bx, by, bz = rotation_of(q[0], q[1], q[2], q[3])
     for k in range(3):
-        row[at + k] = robot.x[k]
+        row[at + k] = own.x[k]
     for k in range(4):
         row[at + 3 + k] = q[k]
     row[at + 7] = v[0] * nx + v[1] * ny + v[2] * nz
@@ -149,60 +151,60 @@ def observe_chassis(robot, wheels, axles, row, at):  # -> next place in the row
     row[at + 23] = row[at + 17] + robot.gravity * tz
     row[at + 24] = row[at + 18] + robot.gravity * bz
     for k in range(3):
-        row[at + 25 + k] = robot.corner_force[k]
+        row[at + 25 + k] = own.corner_force[k]
     j = robot.inertia
     kinetic = robot.mass * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     for k in range(3):
         kinetic += w[k] * (j[k, 0] * w[0] + j[k, 1] * w[1] + j[k, 2] * w[2])
     bristles = 0.0
-    for block_number in range(robot.axle_start, robot.axle_stop):
-        block = axles[block_number]
+    for number in range(robot.axle_start, robot.axle_stop):
+        axles, block, scratch = model.axles[number], state.axles[number], work.axles[number - robot.axle_start]
         for i in range(LANES):
-            omega, ratio = block.omega[i], block.ratio[i]
+            omega, ratio = scratch.omega[i], axles.ratio[i]
             rotor = ratio * omega + (1.0 - ratio) * w[1]
-            kinetic += block.free[i] * (block.inertia[i] * omega * omega + block.rotor[i] * rotor * rotor)
-            bristles += 0.5 * block.free[i] * block.sigma0[i] * block.z[i] * block.z[i]
+            kinetic += axles.free[i] * (axles.inertia[i] * omega * omega + axles.rotor[i] * rotor * rotor)
+            bristles += 0.5 * axles.free[i] * axles.sigma0[i] * block.z[i] * block.z[i]
     springs, treads, walls = 0.0, 0.0, 0.0
-    for block_number in range(robot.wheel_start, robot.wheel_stop):
-        block = wheels[block_number]
+    for number in range(robot.wheel_start, robot.wheel_stop):
+        wheels, block = model.wheels[number], state.wheels[number]
         for i in range(LANES):
-            springs += block.present[i] * suspension_energy(
-                block.stiffness[i], block.travel[i], block.progression[i], block.h[i]
+            springs += wheels.present[i] * suspension_energy(
+                wheels.stiffness[i], wheels.travel[i], wheels.progression[i], block.h[i]
             )
-            treads += block.present[i] * tread_energy(block, i)
+            treads += wheels.present[i] * tread_energy(wheels, block, i)
             deep, x, y, z = block.wall_depth[i], block.wall_x[i], block.wall_y[i], block.wall_z[i]
-            walls += 0.5 * block.wall_stiffness[i] * (deep * deep + x * x + y * y + z * z)
+            walls += 0.5 * wheels.wall_stiffness[i] * (deep * deep + x * x + y * y + z * z)
     corners = 0.0
     for c in range(8):
-        corners += robot.corner_depth[c] * robot.corner_depth[c]
+        corners += own.corner_depth[c] * own.corner_depth[c]
         for k in range(3):
-            corners += robot.corner_u[c, k] * robot.corner_u[c, k]
+            corners += own.corner_u[c, k] * own.corner_u[c, k]
     row[at + 28] = 0.5 * kinetic
-    row[at + 29] = robot.mass * robot.gravity * robot.x[2]
+    row[at + 29] = robot.mass * robot.gravity * own.x[2]
     row[at + 30] = springs
     row[at + 31] = treads
     row[at + 32] = walls
     row[at + 33] = 0.5 * robot.corner_stiffness * corners
     row[at + 34] = bristles
-    row[at + 35] = robot.work
-    row[at + 36] = robot.bus
-    row[at + 37] = robot.power
-    row[at + 38] = robot.energy
+    row[at + 35] = own.work
+    row[at + 36] = own.bus
+    row[at + 37] = own.power
+    row[at + 38] = own.energy
     return at + 39
 
 
-@compiled
-def observe_wheel(robot, block, axles, i, row, at):  # -> next place in the row
-    axle = int(block.axle[i])
-    turning = axles[robot.axle_start + axle // LANES]
-    row[at] = turning.angle[axle % LANES]
-    row[at + 1] = turning.relative[axle % LANES]
+@inlined
+def observe_wheel(model, state, work, r, w, i, row, at):  # -> next place in the row
+    robot, own, block = model.robots[r], state.robots[r], state.wheels[w]
+    axle = int(model.wheels[w].axle[i])
+    row[at] = state.axles[robot.axle_start + axle // LANES].angle[axle % LANES]
+    row[at + 1] = work.axles[axle // LANES].relative[axle % LANES]
     row[at + 2] = block.h[i]
     row[at + 3] = block.dh[i]
     row[at + 4] = atan2(block.sine[i], block.cosine[i])
-    row[at + 5] = robot.x[0] + block.p_x[i]
-    row[at + 6] = robot.x[1] + block.p_y[i]
-    row[at + 7] = robot.x[2] + block.p_z[i]
+    row[at + 5] = own.x[0] + block.p_x[i]
+    row[at + 6] = own.x[1] + block.p_y[i]
+    row[at + 7] = own.x[2] + block.p_z[i]
     row[at + 8] = block.n_x[i]
     row[at + 9] = block.n_y[i]
     row[at + 10] = block.n_z[i]
@@ -213,7 +215,7 @@ def observe_wheel(robot, block, axles, i, row, at):  # -> next place in the row
     row[at + 15] = block.moment_z[i]
     row[at + 16] = block.kappa[i]
     row[at + 17] = block.alpha[i]
-    row[at + 18] = (block.v_x[i] - block.omega[i] * block.radius[i]) if block.h[i] > 0.0 else 0.0
+    row[at + 18] = (block.v_x[i] - block.omega[i] * model.wheels[w].radius[i]) if block.h[i] > 0.0 else 0.0
     row[at + 19] = block.v_y[i]
     row[at + 20] = block.wall_force_x[i]
     row[at + 21] = block.wall_force_y[i]

@@ -1,282 +1,120 @@
-"""The compiled loop of the engine `vehicle`: steps of vehicles, on the records of model.py."""
+"""The compiled loop of the engine `vehicle`: steps of all vehicles, by one method or the other."""
 
 from __future__ import annotations
-
-from math import sqrt
 
 from numba import njit
 
 from botz.engines.vehicle.forces import (
     clear_sums,
     corners_on_ground,
+    count_way,
     forces,
-    keep_sums,
     look_around,
     motors_and_friction,
     set_motion,
     set_speeds,
 )
+from botz.engines.vehicle.model import Model
 from botz.engines.vehicle.rows import observe_row
-from botz.kernels import compensated_sum, compiled
-from botz.physics.contact.terrain import is_inside
-from botz.physics.wheels.contact_search import find_contacts, leave_wall
-from botz.physics.wheels.tyre_block import begin_from_here, tyre_forces
+from botz.engines.vehicle.runge_kutta import rk4_step
+from botz.engines.vehicle.state import State, Work
+from botz.kernels import compensated_sum, inlined
+from botz.physics.contact.terrain import Ground, is_inside
+from botz.physics.wheels.contact_search import find_contacts
+from botz.physics.wheels.tyre_block import tyre_forces
 from botz.physics.wheels.wheel_block import LANES, contact_motion, place_wheels, sum_wheels
 from botz.rotations import quaternion_rate
 
 SEMI_IMPLICIT, RK4 = 0, 1
 
 
-@compiled
-def semi_implicit_step(
-    robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt
-):  # fmt: skip
+@inlined
+def semi_implicit_step(model, state, work, r, inputs, dt):
     """Velocities by the forces of the present state, then positions by the new velocities."""
-    forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt, dt)
-    integrate_chassis(robot, body, axles, dt)
+    working = forces(model, state, work, r, inputs, dt, dt)
+    integrate_velocities(model, state, work, r, dt)
+    working += integrate_axles(model, state, work, r, dt)
+    integrate_chassis(model, state, r, working, dt)
 
 
-@compiled
-def integrate_chassis(robot, body, axles, dt):
-    v, lost = robot.v, robot.v_lost
+@inlined
+def integrate_velocities(model, state, work, r, dt):
+    robot, own, moment = model.robots[r], state.robots[r], work.robot[0].moment
+    v, lost = own.v, own.v_lost
     for k in range(3):
-        v[k], lost[k] = compensated_sum(v[k], lost[k], dt * robot.acceleration[k])
-    spin, lost = robot.spin, robot.spin_lost
+        v[k], lost[k] = compensated_sum(v[k], lost[k], dt * own.acceleration[k])
+    spin, lost = own.spin, own.spin_lost
     for k in range(3):
-        spin[k], lost[k] = compensated_sum(spin[k], lost[k], dt * robot.moment[k])
+        spin[k], lost[k] = compensated_sum(spin[k], lost[k], dt * moment[k])
     for a in range(robot.axle_start, robot.axle_stop):
-        block = axles[a]
+        block, scratch = state.axles[a], work.axles[a - robot.axle_start]
         for i in range(LANES):
-            block.p[i], block.p_lost[i] = compensated_sum(block.p[i], block.p_lost[i], dt * block.total[i])
-    set_speeds(robot, body, axles, 0.5 * dt)
+            block.p[i], block.p_lost[i] = compensated_sum(block.p[i], block.p_lost[i], dt * scratch.total[i])
+    set_speeds(model, state, work, r, 0.5 * dt)
+
+
+@inlined
+def integrate_axles(model, state, work, r, dt):  # -> power of the motors at the wheels with the new speeds
+    robot = model.robots[r]
     working = 0.0
     for a in range(robot.axle_start, robot.axle_stop):
-        block = axles[a]
+        block, scratch = state.axles[a], work.axles[a - robot.axle_start]
         for i in range(LANES):
-            turned = dt * block.relative[i]
+            turned = dt * scratch.relative[i]
             block.angle[i], block.angle_lost[i] = compensated_sum(block.angle[i], block.angle_lost[i], turned)
-            working += block.torque[i] * block.relative[i]
+            working += block.torque[i] * scratch.relative[i]
+    return working
+
+
+@inlined
+def integrate_chassis(model, state, r, working, dt):
+    """`working` is the sum of the motors' powers at the wheels before and after."""
+    own = state.robots[r]
     # A torque moves the energy of what it turns by its product with the mean of the speeds before and after.
-    work = 0.5 * dt * (robot.working + working)
-    robot.work, robot.work_lost = compensated_sum(robot.work, robot.work_lost, work)
-    x, lost = robot.x, robot.x_lost
+    own.work, own.work_lost = compensated_sum(own.work, own.work_lost, 0.5 * dt * working)
+    v = own.v
+    x, lost = own.x, own.x_lost
     for k in range(3):
         x[k], lost[k] = compensated_sum(x[k], lost[k], dt * v[k])
-    q, lost, w = robot.quat, robot.quat_lost, robot.angular
+    q, lost, w = own.quat, own.quat_lost, own.angular
     rate = quaternion_rate(q[0], q[1], q[2], q[3], w[0], w[1], w[2])
     # What is over or short of length 1 is taken back as part of the step, so that the sums stay compensated.
     excess = 0.5 * (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1.0)
     for k in range(4):
         q[k], lost[k] = compensated_sum(q[k], lost[k], dt * rate[k] - excess * q[k])
-    count_way(robot, dt)
-    robot.energy, robot.energy_lost = compensated_sum(robot.energy, robot.energy_lost, dt * robot.power)
+    count_way(model.robots[r], own, dt)
+    own.energy, own.energy_lost = compensated_sum(own.energy, own.energy_lost, dt * own.power)
 
 
-@compiled
-def count_way(robot, dt):
-    """How far any point of the vehicle can have moved: |v| + |Ω| reach, with a thousandth for the step's curvature."""
-    v, w = robot.v, robot.angular
-    speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    speed += robot.reach * sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
-    robot.travelled += 1.001 * dt * speed + 1e-15
-
-
-@compiled
-def rk4_step(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt):
-    """Classical Runge-Kutta step of all states. Which treads are loose is that of the step's beginning."""
-    keep_base(robot, wheels, axles)
-    for stage in range(4):
-        weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
-        ahead = 0.5 * dt if stage < 2 else dt
-        forces(robot, body, wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, 0.0, dt)
-        if stage == 0:
-            keep_deflections(robot, wheels)
-        q, w = robot.quat, robot.angular
-        rate = quaternion_rate(q[0], q[1], q[2], q[3], w[0], w[1], w[2])
-        for k in range(4):
-            robot.quat_rate[k] = rate[k]
-        add_stage(robot, wheels, axles, weight)
-        # Between two stages, and from the last one to the end, no point goes farther than a whole step at this speed.
-        count_way(robot, dt)
-        if stage < 3:
-            go_to_stage(robot, wheels, axles, ahead)
-            count_way(robot, dt)
-    finish_step(robot, wheels, axles, dt)
-    set_motion(robot, body, wheels, axles)
-    leave_ground(robot, wheels)
-    robot.energy, robot.energy_lost = compensated_sum(robot.energy, robot.energy_lost, dt * robot.power_sum)
-    robot.work, robot.work_lost = compensated_sum(robot.work, robot.work_lost, dt * robot.working_sum)
-
-
-@compiled
-def keep_base(robot, wheels, axles):
-    robot.power_sum, robot.working_sum = 0.0, 0.0
-    for k in range(3):
-        robot.x_base[k], robot.v_base[k], robot.spin_base[k] = robot.x[k], robot.v[k], robot.spin[k]
-        robot.x_sum[k], robot.v_sum[k], robot.spin_sum[k] = 0.0, 0.0, 0.0
-    for k in range(4):
-        robot.quat_base[k] = robot.quat[k]
-        robot.quat_sum[k] = 0.0
-    for a in range(robot.axle_start, robot.axle_stop):
-        block = axles[a]
-        for i in range(LANES):
-            block.p_base[i], block.z_base[i], block.angle_base[i] = block.p[i], block.z[i], block.angle[i]
-            block.p_sum[i], block.z_sum[i], block.angle_sum[i] = 0.0, 0.0, 0.0
-
-
-@compiled
-def keep_deflections(robot, wheels):
-    """Deflections from which the step goes on, as the forces at its beginning found them: at the present loads, within
-    their caps, in the plane of their contacts."""
+@inlined
+def is_on_ground(model, state, work, r):
+    """Whether all wheels are over the grid, where the step's forces found them on the body."""
+    robot, x = model.robots[r], state.robots[r].x
     for w in range(robot.wheel_start, robot.wheel_stop):
-        block = wheels[w]
-        begin_from_here(block)
+        wheels, block = model.wheels[w], work.wheels[w - robot.wheel_start]
         for i in range(LANES):
-            block.x_base[i], block.y_base[i] = block.u_x[i], block.u_y[i]
-            block.wall_base_x[i], block.wall_base_y[i] = block.wall_x[i], block.wall_y[i]
-            block.wall_base_z[i] = block.wall_z[i]
-            block.x_sum[i], block.y_sum[i] = 0.0, 0.0
-            block.wall_sum_x[i], block.wall_sum_y[i], block.wall_sum_z[i] = 0.0, 0.0, 0.0
-    for c in range(8):
-        for k in range(3):
-            robot.corner_base[c, k], robot.corner_sum[c, k] = robot.corner_u[c, k], 0.0
-
-
-@compiled
-def add_stage(robot, wheels, axles, weight):
-    robot.power_sum += weight * robot.power
-    robot.working_sum += weight * robot.working
-    for k in range(3):
-        robot.x_sum[k] += weight * robot.v[k]
-        robot.v_sum[k] += weight * robot.acceleration[k]
-        robot.spin_sum[k] += weight * robot.moment[k]
-    for k in range(4):
-        robot.quat_sum[k] += weight * robot.quat_rate[k]
-    for a in range(robot.axle_start, robot.axle_stop):
-        block = axles[a]
-        for i in range(LANES):
-            block.p_sum[i] += weight * block.total[i]
-            block.z_sum[i] += weight * block.z_rate[i]
-            block.angle_sum[i] += weight * block.relative[i]
-    for w in range(robot.wheel_start, robot.wheel_stop):
-        block = wheels[w]
-        for i in range(LANES):
-            block.x_sum[i] += weight * block.rate_x[i] * block.grown[i]
-            block.y_sum[i] += weight * block.rate_y[i] * block.grown[i]
-            block.wall_sum_x[i] += weight * block.wall_rate_x[i]
-            block.wall_sum_y[i] += weight * block.wall_rate_y[i]
-            block.wall_sum_z[i] += weight * block.wall_rate_z[i]
-    for c in range(8):
-        for k in range(3):
-            robot.corner_sum[c, k] += weight * robot.corner_rate[c, k]
-
-
-@compiled
-def go_to_stage(robot, wheels, axles, ahead):
-    for k in range(3):
-        robot.x[k] = robot.x_base[k] + ahead * robot.v[k]
-    for k in range(3):
-        robot.v[k] = robot.v_base[k] + ahead * robot.acceleration[k]
-        robot.spin[k] = robot.spin_base[k] + ahead * robot.moment[k]
-    for k in range(4):
-        robot.quat[k] = robot.quat_base[k] + ahead * robot.quat_rate[k]
-    for a in range(robot.axle_start, robot.axle_stop):
-        block = axles[a]
-        for i in range(LANES):
-            block.p[i] = block.p_base[i] + ahead * block.total[i]
-            block.z[i] = block.z_base[i] + ahead * block.z_rate[i]
-    for w in range(robot.wheel_start, robot.wheel_stop):
-        block = wheels[w]
-        for i in range(LANES):
-            block.u_x[i] = block.x_base[i] + ahead * block.rate_x[i] * block.grown[i]
-            block.u_y[i] = block.y_base[i] + ahead * block.rate_y[i] * block.grown[i]
-            block.wall_x[i] = block.wall_base_x[i] + ahead * block.wall_rate_x[i]
-            block.wall_y[i] = block.wall_base_y[i] + ahead * block.wall_rate_y[i]
-            block.wall_z[i] = block.wall_base_z[i] + ahead * block.wall_rate_z[i]
-    for c in range(8):
-        for k in range(3):
-            robot.corner_u[c, k] = robot.corner_base[c, k] + ahead * robot.corner_rate[c, k]
-
-
-@compiled
-def finish_step(robot, wheels, axles, dt):
-    for k in range(3):
-        robot.x[k], robot.x_lost[k] = compensated_sum(robot.x_base[k], robot.x_lost[k], dt * robot.x_sum[k])
-        robot.v[k], robot.v_lost[k] = compensated_sum(robot.v_base[k], robot.v_lost[k], dt * robot.v_sum[k])
-        robot.spin[k], robot.spin_lost[k] = compensated_sum(
-            robot.spin_base[k], robot.spin_lost[k], dt * robot.spin_sum[k]
-        )
-    q, base = robot.quat, robot.quat_base
-    excess = 0.5 * (base[0] * base[0] + base[1] * base[1] + base[2] * base[2] + base[3] * base[3] - 1.0)
-    for k in range(4):
-        change = dt * robot.quat_sum[k] - excess * base[k]
-        q[k], robot.quat_lost[k] = compensated_sum(base[k], robot.quat_lost[k], change)
-    for a in range(robot.axle_start, robot.axle_stop):
-        block = axles[a]
-        for i in range(LANES):
-            block.p[i], block.p_lost[i] = compensated_sum(block.p_base[i], block.p_lost[i], dt * block.p_sum[i])
-            block.z[i] = block.z_base[i] + dt * block.z_sum[i]
-            block.angle[i], block.angle_lost[i] = compensated_sum(
-                block.angle_base[i], block.angle_lost[i], dt * block.angle_sum[i]
-            )
-    for w in range(robot.wheel_start, robot.wheel_stop):
-        block = wheels[w]
-        for i in range(LANES):
-            block.u_x[i] = block.x_base[i] + dt * block.x_sum[i]
-            block.u_y[i] = block.y_base[i] + dt * block.y_sum[i]
-            block.wall_x[i] = block.wall_base_x[i] + dt * block.wall_sum_x[i]
-            block.wall_y[i] = block.wall_base_y[i] + dt * block.wall_sum_y[i]
-            block.wall_z[i] = block.wall_base_z[i] + dt * block.wall_sum_z[i]
-    for c in range(8):
-        for k in range(3):
-            robot.corner_u[c, k] = robot.corner_base[c, k] + dt * robot.corner_sum[c, k]
-
-
-@compiled
-def leave_ground(robot, wheels):
-    """What touched nothing in the step's last stage holds nothing."""
-    for w in range(robot.wheel_start, robot.wheel_stop):
-        block = wheels[w]
-        for i in range(LANES):
-            if block.spring[i] == 0.0:
-                block.u_x[i], block.u_y[i], block.sliding[i] = 0.0, 0.0, 0.0
-                block.load_before[i] = 0.0
-            if block.wall_depth[i] <= 0.0:
-                leave_wall(block, i)
-    if robot.corner_margin > 0.0:
-        for c in range(8):
-            for k in range(3):
-                robot.corner_u[c, k] = 0.0
-
-
-@compiled
-def is_on_ground(robot, wheels, grid):
-    """Whether all wheels are over the grid."""
-    for w in range(robot.wheel_start, robot.wheel_stop):
-        block = wheels[w]
-        for i in range(LANES):
-            x, y = robot.x[0] + block.arm_x[i], robot.x[1] + block.arm_y[i]
-            if block.present[i] != 0.0 and not is_inside(grid, x, y):
+            inside = is_inside(model.world[0].grid, x[0] + block.arm_x[i], x[1] + block.arm_y[i])
+            if wheels.present[i] != 0.0 and not inside:
                 return False
     return True
 
 
-@compiled
-def all_finite(robots, wheels, axles):
+@inlined
+def all_finite(state):
     """A number that is not finite stays so in every sum that it enters; one sum tells of all."""
     total = 0.0
-    for r in range(robots.size):
-        robot = robots[r]
+    for r in range(state.robots.size):
+        own = state.robots[r]
         for k in range(3):
-            total += robot.x[k] * 0.0 + robot.v[k] * 0.0 + robot.spin[k] * 0.0
+            total += own.x[k] * 0.0 + own.v[k] * 0.0 + own.spin[k] * 0.0
         for k in range(4):
-            total += robot.quat[k] * 0.0
-    for a in range(axles.size):
+            total += own.quat[k] * 0.0
+    for a in range(state.axles.size):
         for i in range(LANES):
-            total += axles[a].p[i] * 0.0 + axles[a].z[i] * 0.0
-    for w in range(wheels.size):
+            total += state.axles[a].p[i] * 0.0 + state.axles[a].z[i] * 0.0
+    for w in range(state.wheels.size):
         for i in range(LANES):
-            total += wheels[w].u_x[i] * 0.0 + wheels[w].u_y[i] * 0.0
+            total += state.wheels[w].u_x[i] * 0.0 + state.wheels[w].u_y[i] * 0.0
     return total == 0.0
 
 
@@ -285,8 +123,8 @@ def all_finite(robots, wheels, axles):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def advance_vehicles(
-    # records: parameters; state and work, changed in place; the ground
-    robots, bodies, wheels, axles, heights, grids, steepness, worlds, sines, cosines,
+    # Model, State and Work as plain tuples, which cost less to hand over
+    model, state, work,
     # parameters
     dt, method,
     # in: voltages of all motors; number of the first step, how many, and how often a row is kept
@@ -295,71 +133,69 @@ def advance_vehicles(
     rows,
 ):  # -> steps taken, whether the state is finite, number of a robot that left the grid (-1: none)  # fmt: skip
     """`n` steps; with none, the forces of the present state."""
-    grid, world = grids[0], worlds[0]
-    kept = 0
+    model, state, work = Model(*model), State(*state), Work(*work)
+    kept, left = 0, -1
     if n == 0:
-        for r in range(robots.size):
-            forces(
-                robots[r], bodies[r], wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, 0.0, 0.0
-            )
+        for r in range(model.robots.size):
+            forces(model, state, work, r, inputs, 0.0, 0.0)
     for k in range(n):
-        for r in range(robots.size):
+        for r in range(model.robots.size):
             if method == RK4:
-                rk4_step(
-                    robots[r], bodies[r], wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt
-                )
+                rk4_step(model, state, work, r, inputs, dt)
             else:
-                semi_implicit_step(
-                    robots[r], bodies[r], wheels, axles, heights, grid, steepness, world, sines, cosines, inputs, dt
-                )
+                semi_implicit_step(model, state, work, r, inputs, dt)
+            if model.world[0].ends_outside != 0 and left < 0 and not is_on_ground(model, state, work, r):
+                left = r
         if record_every > 0 and (step + k + 1) % record_every == 0:
-            observe_row(robots, wheels, axles, rows[kept])
+            observe_row(model, state, work, rows[kept])
             kept += 1
-        if world.ends_outside != 0:
-            for r in range(robots.size):
-                if not is_on_ground(robots[r], wheels, grid):
-                    return k + 1, all_finite(robots, wheels, axles), r
-    return n, all_finite(robots, wheels, axles), -1
+        if left >= 0:
+            return k + 1, all_finite(state), left
+    return n, all_finite(state), -1
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def observe_vehicles(robots, wheels, axles, row):
-    observe_row(robots, wheels, axles, row)
+def observe_vehicles(model, state, work, row):
+    observe_row(Model(*model), State(*state), Work(*work), row)
 
 
 CONTACTS, SLIPS, TYRES, MOTORS, CHASSIS = range(5)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def repeat_stage(
-    robots, bodies, wheels, axles, heights, grids, steepness, worlds, sines, cosines, inputs, dt, stage, n
-):  # fmt: skip
+def repeat_stage(model, state, work, inputs, dt, stage, n):
     """One stage again and again, with a little of the way that a step goes in between: for measuring its cost."""
-    grid, world = grids[0], worlds[0]
-    for _ in range(n):
-        for r in range(robots.size):
-            robot, body = robots[r], bodies[r]
+    model, state, work = Model(*model), State(*state), Work(*work)
+    world = model.world[0]
+    ground = Ground(model.heights, world.grid)
+    body = work.robot[0]
+    for r in range(model.robots.size):
+        robot, own = model.robots[r], state.robots[r]
+        forces(model, state, work, r, inputs, 0.0, 0.0)
+        for _ in range(n):
             for w in range(robot.wheel_start, robot.wheel_stop):
-                block = wheels[w]
+                fixed, block, scratch = model.wheels[w], state.wheels[w], work.wheels[w - robot.wheel_start]
                 if stage == CONTACTS:
-                    place_wheels(block, body)
-                    find_contacts(block, body, heights, grid, sines, cosines, world.cos_blocked, world.plain != 0)
+                    place_wheels(fixed, scratch, body)
+                    find_contacts(
+                        fixed, block, scratch, body, ground, model.slices, world.cos_blocked, world.plain != 0
+                    )
                 elif stage == SLIPS:
-                    contact_motion(block, body)
+                    contact_motion(fixed, block, scratch, body)
                 elif stage == TYRES:
-                    tyre_forces(block, dt, dt)
+                    tyre_forces(fixed, block, scratch, dt, dt)
                 elif stage == CHASSIS:
-                    sum_wheels(block, body)
+                    sum_wheels(block, scratch, body)
             if stage == CONTACTS:
                 body.position[0] += dt * body.velocity[0]
                 body.position[1] += dt * body.velocity[1]
-                count_way(robot, dt)
-                look_around(robot, body, wheels, steepness, grid, world)
+                count_way(robot, own, dt)
+                look_around(model, state, work, r)
             elif stage == MOTORS:
-                motors_and_friction(robot, wheels, axles, inputs, dt)
+                motors_and_friction(model, state, work, r, inputs, dt)
             elif stage == CHASSIS:
-                corners_on_ground(robot, body, heights, grid, dt, dt)
-                keep_sums(robot, body)
-                integrate_chassis(robot, body, axles, dt)
-                set_motion(robot, body, wheels, axles)
+                corners_on_ground(robot, own, work, ground, dt, dt)
+                integrate_velocities(model, state, work, r, dt)
+                integrate_chassis(model, state, r, integrate_axles(model, state, work, r, dt), dt)
+                set_motion(model, state, work, r)
                 clear_sums(robot, body, world)

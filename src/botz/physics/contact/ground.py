@@ -17,17 +17,17 @@ NONE = -1.0e9
 
 
 @compiled
-def deflection_of_point(heights, grid, x, y, z, bx, by, bz, h_min, h_max, tolerance):
+def deflection_of_point(ground, x, y, z, bx, by, bz, h_min, h_max, tolerance):
     """The h at which the point (x, y, z) + h b lies on the ground, in [h_min, h_max]; NONE where it hangs above it.
 
     Regula falsi of eqs. 3.8-3.11 with Illinois' halving, without which one end may stay for ever. Corrected: b_z
     moves z, b_x and b_y move the place where the ground is sampled; and h goes on past h_sat.
     """
     low, high = h_min, h_max
-    gap_low = z + low * bz - height(heights, grid, x + low * bx, y + low * by)
+    gap_low = z + low * bz - height(ground.heights, ground.grid, x + low * bx, y + low * by)
     if gap_low >= 0.0:
         return NONE
-    gap_high = z + high * bz - height(heights, grid, x + high * bx, y + high * by)
+    gap_high = z + high * bz - height(ground.heights, ground.grid, x + high * bx, y + high * by)
     if gap_high <= 0.0:
         return high
     middle = low
@@ -35,7 +35,7 @@ def deflection_of_point(heights, grid, x, y, z, bx, by, bz, h_min, h_max, tolera
     for _ in range(100):
         before = middle
         middle = low + (high - low) * gap_low / (gap_low - gap_high)
-        gap = z + middle * bz - height(heights, grid, x + middle * bx, y + middle * by)
+        gap = z + middle * bz - height(ground.heights, ground.grid, x + middle * bx, y + middle * by)
         if gap == 0.0 or abs(middle - before) < tolerance:
             break
         if gap < 0.0:
@@ -52,49 +52,52 @@ def deflection_of_point(heights, grid, x, y, z, bx, by, bz, h_min, h_max, tolera
 
 
 @compiled
-def deflection_near(heights, grid, x, y, z, bx, by, bz, start, h_min, h_max, tolerance):
+def deflection_near(ground, x, y, z, bx, by, bz, start, h_min, h_max, tolerance):
     """`deflection_of_point` by Newton's method from a deflection near by: the ground of one cell is nearly a plane."""
     h = start
     for _ in range(12):
-        ground, fx, fy = height_and_slope(heights, grid, x + h * bx, y + h * by)
-        change = (ground - z - h * bz) / (bz - fx * bx - fy * by)
+        level, fx, fy = height_and_slope(ground.heights, ground.grid, x + h * bx, y + h * by)
+        change = (level - z - h * bz) / (bz - fx * bx - fy * by)
         h += change
         if abs(change) < tolerance:
             return h if h_min < h <= h_max else (NONE if h <= h_min else h_max)
         h = min(max(h, h_min - 0.01), h_max)
-    return deflection_of_point(heights, grid, x, y, z, bx, by, bz, h_min, h_max, tolerance)
+    return deflection_of_point(ground, x, y, z, bx, by, bz, h_min, h_max, tolerance)
 
 
 @compiled
 def search_all(
-    # parameters: the ground; sine and cosine of the slices' angles γ from the lowest point outwards; radius
-    heights, grid, sines, cosines, radius,
-    # parameters: range and tolerance of h, cosine of the angle from which on the ground is a wall
-    h_min, h_max, tolerance, cos_blocked,
-    # state in: centre of the rim with the suspension at rest, forward and up axis of the chassis
-    x, y, z, nx, ny, nz, bx, by, bz,
+    # parameters: the ground; sine and cosine of the slices' angles γ, from the lowest point outwards; of the rim its
+    # radius, range and tolerance of h; cosine of the angle from which on the ground is a wall
+    ground, slices, rim, cos_blocked,
+    # state in: centre of the rim with the suspension at rest, forward and up axis of the chassis (three numbers each)
+    centre, n, b,
 ):  # -> contact slice, its h; wall slice, its depth and normal  # fmt: skip
     """Every slice. Ground whose normal stands more than the blocked angle from b is a wall: not a place to roll on,
     but one that pushes back; its depth is measured along its normal."""
+    radius, h_min, h_max, tolerance = rim
+    x, y, z = centre
+    nx, ny, nz = n
+    bx, by, bz = b
     best, best_h = -1, NONE
     wall, depth = -1, 0.0
     wx, wy, wz = 0.0, 0.0, 1.0
-    for k in range(sines.size):
-        forward, down = radius * sines[k], radius * cosines[k]
+    for k in range(slices.shape[0]):
+        forward, down = radius * slices[k, 0], radius * slices[k, 1]
         ax, ay, az = forward * nx - down * bx, forward * ny - down * by, forward * nz - down * bz
         px, py, pz = x + ax, y + ay, z + az
         if bz < cos_blocked:
             # Lying on its side or worse, b leads nowhere: all ground that the rim touches blocks the wheel.
-            ground, fx, fy = height_and_slope(heights, grid, px, py)
+            level, fx, fy = height_and_slope(ground.heights, ground.grid, px, py)
             scale = 1.0 / sqrt(1.0 + fx * fx + fy * fy)
-            deep = (ground - pz) * scale
+            deep = (level - pz) * scale
             if deep > depth:
                 wall, depth = k, deep
                 wx, wy, wz = -fx * scale, -fy * scale, scale
             continue
-        h = deflection_of_point(heights, grid, px, py, pz, bx, by, bz, h_min, h_max, tolerance)
+        h = deflection_of_point(ground, px, py, pz, bx, by, bz, h_min, h_max, tolerance)
         if h > best_h or h > 0.0:
-            _, fx, fy = height_and_slope(heights, grid, px + h * bx, py + h * by)
+            _, fx, fy = height_and_slope(ground.heights, ground.grid, px + h * bx, py + h * by)
             scale = 1.0 / sqrt(1.0 + fx * fx + fy * fy)
             b_n = (bz - fx * bx - fy * by) * scale
             # The way along b is long before a steep wall, the way along its normal is short.
@@ -102,7 +105,7 @@ def search_all(
             blocked = b_n < cos_blocked
             if h >= h_max:
                 # So far inside that no deflection leads out: the wall is where the radius comes out of the ground.
-                way, gx, gy = way_out(heights, grid, px, py, pz, -ax, -ay, -az, radius)
+                way, gx, gy = way_out(ground, px, py, pz, -ax, -ay, -az, radius)
                 steep = 1.0 / sqrt(1.0 + gx * gx + gy * gy)
                 if way < radius and (bz - gx * bx - gy * by) * steep < cos_blocked:
                     blocked = True
@@ -118,14 +121,14 @@ def search_all(
 
 
 @compiled
-def way_out(heights, grid, x, y, z, dx, dy, dz, length):  # -> way to the surface, slope of the ground there
+def way_out(ground, x, y, z, dx, dy, dz, length):  # -> way to the surface, slope of the ground there
     """From a point inside the ground along (dx, dy, dz), of the given length, to where it comes out; `length` where it
     does not. In steps of half a cell, then halved."""
-    steps = 2 * int(length * max(grid.cells_x, grid.cells_y)) + 2
+    steps = 2 * int(length * max(ground.grid.cells_x, ground.grid.cells_y)) + 2
     low, high = 0.0, -1.0
     for k in range(1, steps + 1):
         s = k / steps
-        if z + s * dz > height(heights, grid, x + s * dx, y + s * dy):
+        if z + s * dz > height(ground.heights, ground.grid, x + s * dx, y + s * dy):
             high = s
             break
         low = s
@@ -133,20 +136,20 @@ def way_out(heights, grid, x, y, z, dx, dy, dz, length):  # -> way to the surfac
         return length, 0.0, 0.0
     for _ in range(20):
         s = 0.5 * (low + high)
-        if z + s * dz > height(heights, grid, x + s * dx, y + s * dy):
+        if z + s * dz > height(ground.heights, ground.grid, x + s * dx, y + s * dy):
             high = s
         else:
             low = s
-    _, fx, fy = height_and_slope(heights, grid, x + low * dx, y + low * dy)
+    _, fx, fy = height_and_slope(ground.heights, ground.grid, x + low * dx, y + low * dy)
     return low * length, fx, fy
 
 
 @compiled
 def search_near(
     # parameters as for search_all, and the steepest slope of the ground near by
-    heights, grid, sines, cosines, radius, h_min, h_max, tolerance, steepest,
+    ground, slices, rim, steepest,
     # state in: last contact slice (-1: none) and its h, centre of the rim, axes
-    last, last_h, x, y, z, nx, ny, nz, bx, by, bz,
+    last, last_h, centre, n, b,
 ):  # -> contact slice (-1: none), its h, smallest height of the other slices above the ground  # fmt: skip
     """The same contact where no ground is a wall: one look at each slice at the last contact's deflection.
 
@@ -155,34 +158,38 @@ def search_near(
     contact stays with its slice, and no search is needed. Slices that hang higher than another already does, however
     the ground between them and the contact may rise, are not looked at.
     """
+    radius, h_min, h_max, tolerance = rim
+    x, y, z = centre
+    nx, ny, nz = n
+    bx, by, bz = b
     best, best_h = -1, h_min
     cx, cy, cz = 0.0, 0.0, 0.0
     if last >= 0:
-        forward, down = radius * sines[last], radius * cosines[last]
+        forward, down = radius * slices[last, 0], radius * slices[last, 1]
         cx = x + forward * nx - down * bx
         cy = y + forward * ny - down * by
         cz = z + forward * nz - down * bz
-        h = deflection_near(heights, grid, cx, cy, cz, bx, by, bz, last_h, h_min, h_max, tolerance)
+        h = deflection_near(ground, cx, cy, cz, bx, by, bz, last_h, h_min, h_max, tolerance)
         if h > h_min:
             best, best_h = last, h
     margin = 1.0e9
-    for k in range(sines.size):
+    for k in range(slices.shape[0]):
         if k == best:
             continue
-        forward, down = radius * sines[k], radius * cosines[k]
+        forward, down = radius * slices[k, 0], radius * slices[k, 1]
         px = x + forward * nx - down * bx
         py = y + forward * ny - down * by
         pz = z + forward * nz - down * bz
         on_ground = best >= 0 and best_h < h_max
         if on_ground and pz - cz - steepest * (abs(px - cx) + abs(py - cy)) - tolerance > margin:
             continue
-        gap = pz + best_h * bz - height(heights, grid, px + best_h * bx, py + best_h * by)
+        gap = pz + best_h * bz - height(ground.heights, ground.grid, px + best_h * bx, py + best_h * by)
         if gap < 0.0:
-            h = deflection_near(heights, grid, px, py, pz, bx, by, bz, best_h, h_min, h_max, tolerance)
+            h = deflection_near(ground, px, py, pz, bx, by, bz, best_h, h_min, h_max, tolerance)
             if h > best_h:
                 if best >= 0:
                     # The contact so far becomes one of the others.
-                    margin = min(margin, cz + h * bz - height(heights, grid, cx + h * bx, cy + h * by))
+                    margin = min(margin, cz + h * bz - height(ground.heights, ground.grid, cx + h * bx, cy + h * by))
                 best, best_h = k, h
                 cx, cy, cz = px, py, pz
                 continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from botz.kernels import inlined, record
@@ -12,6 +14,14 @@ GRID = record(
     # 1: outside, the ground goes on as its mirror image; 0: the height at the edge goes on
     mirrored=np.int64,
 )  # fmt: skip
+
+
+class Ground(NamedTuple):
+    """The ground as kernels take it."""
+
+    heights: Any
+    grid: Any
+    """One GRID."""
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""Axles with motor, gear and friction, four side by side as in wheel_block.py.
+"""Axles with motor, gear and friction, four side by side in `model`, `state` and `work`, as in wheel_block.py.
 
 An axle turns one wheel or several alike. Its state is the momentum p = A ω + a Ω·t that belongs to its absolute speed
 ω, with A = I + G² J_r and a = G (1 − G) J_r for wheels of inertia I and a rotor of J_r behind a gear of ratio G, whose
@@ -7,48 +7,50 @@ own absolute speed is G ω + (1 − G) Ω·t. Then ṗ is the torque, whatever t
 
 from __future__ import annotations
 
-from botz.kernels import compiled, record, words
+from botz.kernels import on_lanes, record, words
 from botz.physics.wheels.dc_motor import gear_torque, motor_current
 from botz.physics.wheels.lugre import lugre
 from botz.physics.wheels.wheel_block import FOUR, LANES
 
-_PARAMETERS = words("""
+AXLE_MODEL = record(**dict.fromkeys(words("""
     present free inverse_inertia coupling spin_share inertia rotor ratio efficiency torque_constant back_emf
     resistance resistance_inverse current_limit largest_voltage input named
     sigma0 sigma1 sigma2 coulomb static v_stribeck k_v continuous
-""")
-_STATE = words("""
-    p p_lost z angle angle_lost
-""")
-_WORK = words("""
-    omega relative voltage current torque friction load total z_rate p_base z_base angle_base p_sum z_sum
-    angle_sum
-""")
+"""), FOUR))  # fmt: skip
 
-AXLES = record(**dict.fromkeys(_PARAMETERS + _STATE + _WORK, FOUR))
-STATE_FIELDS, WORK_FIELDS = tuple(_STATE), tuple(_WORK)
+AXLE_STATE = record(
+    **dict.fromkeys(
+        # momentum, bristles of the friction, angle turned
+        words("p p_lost z angle angle_lost")
+        # what can be observed: of the step that led to the present state
+        + words("voltage current torque friction"),
+        FOUR,
+    )
+)
+
+AXLE_WORK = record(**dict.fromkeys(words("omega relative load total z_rate"), FOUR))
 
 
-@compiled
-def spin_momentum(block):
+@on_lanes
+def spin_momentum(model, state):
     """What the axles' momenta hold of the angular momentum about t: Σ p (I + G J_r)/A."""
     total = 0.0
     for i in range(LANES):
-        total += block.p[i] * block.spin_share[i]
+        total += state.p[i] * model.spin_share[i]
     return total
 
 
-@compiled
-def axle_speeds(block, pitching):
+@on_lanes
+def axle_speeds(model, state, work, pitching):
     """Absolute speeds from the momenta, and those against the body; a locked axle turns with it."""
     for i in range(LANES):
-        omega = block.p[i] * block.inverse_inertia[i] - block.coupling[i] * pitching
-        block.omega[i] = omega
-        block.relative[i] = omega - pitching
+        omega = state.p[i] * model.inverse_inertia[i] - model.coupling[i] * pitching
+        work.omega[i] = omega
+        work.relative[i] = omega - pitching
 
 
-@compiled
-def battery_sums(block, inputs, battery, bus):  # -> Σ d K ω / R, Σ d² / R, power of the limited motors, room
+@on_lanes
+def battery_sums(model, work, inputs, battery, bus):  # -> Σ d K ω / R, Σ d² / R, power of the limited motors, room
     """Parts of the battery's voltage under load; d is the share of it that each motor's driver passes on.
 
     A driver at its current limit draws the power i (R i + K ω) whatever the voltage; which ones are at it follows from
@@ -56,51 +58,51 @@ def battery_sums(block, inputs, battery, bus):  # -> Σ d K ω / R, Σ d² / R, 
     """
     drive, conductance, power, room = 0.0, 0.0, 0.0, 1e300
     for i in range(LANES):
-        limit = block.largest_voltage[i]
-        wanted = inputs[int(block.input[i])] if block.input[i] >= 0.0 else 0.0
+        limit = model.largest_voltage[i]
+        wanted = inputs[int(model.input[i])] if model.input[i] >= 0.0 else 0.0
         share = min(max(wanted, -limit), limit) / battery
-        emf = block.back_emf[i] * block.relative[i]
-        current = (share * bus - emf) * block.resistance_inverse[i]
-        edge = abs(abs(share * bus - emf) - block.resistance[i] * block.current_limit[i])
-        room = min(room, edge) if block.input[i] >= 0.0 else room
-        if abs(current) > block.current_limit[i]:
-            current = block.current_limit[i] if current > 0.0 else -block.current_limit[i]
-            power += current * (block.resistance[i] * current + emf)
+        emf = model.back_emf[i] * work.relative[i]
+        current = (share * bus - emf) * model.resistance_inverse[i]
+        edge = abs(abs(share * bus - emf) - model.resistance[i] * model.current_limit[i])
+        room = min(room, edge) if model.input[i] >= 0.0 else room
+        if abs(current) > model.current_limit[i]:
+            current = model.current_limit[i] if current > 0.0 else -model.current_limit[i]
+            power += current * (model.resistance[i] * current + emf)
         else:
-            drive += share * emf * block.resistance_inverse[i]
-            conductance += share * share * block.resistance_inverse[i]
+            drive += share * emf * model.resistance_inverse[i]
+            conductance += share * share * model.resistance_inverse[i]
     return drive, conductance, power, room
 
 
-@compiled
-def set_voltages(block, inputs, sag):
+@on_lanes
+def set_voltages(model, state, inputs, sag):
     """Voltages as commanded, within what each motor takes, times the battery's sag (1: none)."""
     for i in range(LANES):
-        limit = block.largest_voltage[i]
-        wanted = inputs[int(block.input[i])] if block.input[i] >= 0.0 else 0.0
-        block.voltage[i] = min(max(wanted, -limit), limit) * sag
+        limit = model.largest_voltage[i]
+        wanted = inputs[int(model.input[i])] if model.input[i] >= 0.0 else 0.0
+        state.voltage[i] = min(max(wanted, -limit), limit) * sag
 
 
-@compiled
-def axle_torques(block, dt):
+@on_lanes
+def axle_torques(model, state, work, dt):
     """Motor, gear and friction; `load` is what the wheels' forces take, −Σ r F_x."""
     for i in range(LANES):
-        relative = block.relative[i]
+        relative = work.relative[i]
         current = motor_current(
-            block.resistance_inverse[i], block.back_emf[i], block.current_limit[i], block.voltage[i], relative
+            model.resistance_inverse[i], model.back_emf[i], model.current_limit[i], state.voltage[i], relative
         )
-        torque = gear_torque(block.ratio[i], block.efficiency[i], block.torque_constant[i] * current, relative)
+        torque = gear_torque(model.ratio[i], model.efficiency[i], model.torque_constant[i] * current, relative)
         friction, rate = lugre(
-            block.sigma0[i], block.sigma1[i], block.sigma2[i], block.coulomb[i], block.static[i],
-            block.v_stribeck[i], block.k_v[i], block.continuous[i], block.z[i], relative, dt,
+            model.sigma0[i], model.sigma1[i], model.sigma2[i], model.coulomb[i], model.static[i],
+            model.v_stribeck[i], model.k_v[i], model.continuous[i], state.z[i], relative, dt,
         )  # fmt: skip
         # A driver at its current limit passes just the voltage on that this current takes.
-        limited = abs(current) >= block.current_limit[i]
-        needed = block.resistance[i] * current + block.back_emf[i] * relative
-        block.voltage[i] = needed if limited else block.voltage[i]
-        block.current[i] = current
-        block.torque[i] = torque
-        block.friction[i] = friction
-        block.z_rate[i] = rate
-        block.z[i] += dt * rate
-        block.total[i] = (torque - friction + block.load[i]) * block.free[i]
+        limited = abs(current) >= model.current_limit[i]
+        needed = model.resistance[i] * current + model.back_emf[i] * relative
+        state.voltage[i] = needed if limited else state.voltage[i]
+        state.current[i] = current
+        state.torque[i] = torque
+        state.friction[i] = friction
+        work.z_rate[i] = rate
+        state.z[i] += dt * rate
+        work.total[i] = (torque - friction + work.load[i]) * model.free[i]

@@ -9,16 +9,16 @@ from botz.physics.wheels.wheel_block import contact_motion, place_wheels, sum_wh
 
 
 @compiled
-def wheel_forces(block, body, heights, grid, sines, cosines, cos_blocked, plain, dt, step):
-    """All that four wheels do to the body that carries them; `omega` of the block are their absolute speeds.
+def wheel_forces(model, state, work, body, ground, slices, cos_blocked, plain, dt, step):
+    """All that four wheels do to the body that carries them; `omega` of the state are their absolute speeds.
 
     dt is the step over which the deflections of treads and walls go (0: they stay, and only their rates are found),
     `step` that of the method, whichever it is.
     """
-    place_wheels(block, body)
-    find_contacts(block, body, heights, grid, sines, cosines, cos_blocked, plain)
-    contact_motion(block, body)
-    tyre_forces(block, dt, step)
-    sum_wheels(block, body)
+    place_wheels(model, work, body)
+    find_contacts(model, state, work, body, ground, slices, cos_blocked, plain)
+    contact_motion(model, state, work, body)
+    tyre_forces(model, state, work, dt, step)
+    sum_wheels(state, work, body)
     if plain:
-        add_walls(block, body, sines, cosines, dt, step)
+        add_walls(model, state, work, body, slices, dt, step)

@@ -1,9 +1,10 @@
-"""Sprung wheels on a body, four side by side: one record holds the same quantity of four wheels in one vector.
+"""Sprung wheels on a body, four side by side: a record holds the same quantity of four wheels in one vector.
 
-The functions here take a block of wheels and the motion of the body that carries them, whoever moves that body: the
-vehicle engine's own loop, or a body of another engine. Each is one loop over the four lanes without branches, so that
-the compiler makes vector code of it; the contact search alone goes wheel by wheel. A lane without a wheel has
-`present` 0 and takes no part.
+A block of wheels is three records: `model` has its parameters, `state` what goes on from step to step, `work` what one
+look at the forces needs and leaves behind. The functions here take them and the motion of the body that carries the
+wheels, whoever moves that body: the vehicle engine's own loop, or a body of another engine. Each is one loop over the
+four lanes without branches, so that the compiler makes vector code of it; the contact search alone goes wheel by wheel.
+A lane without a wheel has `present` 0 and takes no part.
 
 Sums of a wheel's power show why each velocity is what it is: the force R on the body acts at X_cp with the body's
 velocity v_P there; with ḣ from (v_P + ḣ b)·n̂ = 0 and slip from v_P + ḣ b, all that R does is in the spring, in the
@@ -16,7 +17,7 @@ from math import sqrt
 
 import numpy as np
 
-from botz.kernels import compiled, record, words
+from botz.kernels import compiled, on_lanes, record, words
 from botz.physics.wheels.suspension import suspension_force
 from botz.rotations import cross, dot
 
@@ -34,37 +35,60 @@ BODY = record(
     # how far any of its points may have moved since the start, at most; steepest ground near it
     travelled=np.float64, steepest=np.float64,
 )  # fmt: skip
+"""The body that carries the wheels, as they see it: work of one step."""
 
-_PARAMETERS = words("""
-    present kind axle x y z radius half_width blend stiffness damping travel progression h_min h_max tolerance
-    wall_stiffness wall_damping wall_friction mu_static mu_dynamic tread_stiffness tread_damping xa1 xa2 xa3 xa4
-    xa5 xa6 xa7 xa8 ya1 ya2 ya3 ya4 ya5 ya6 ya7 ya8 ma1 ma2 ma3 ma4 ma5 ma6 ma7 ma8 c_x c_y c_m b1_x b2_x cc_x
-    e_x shift_x b1_y b2_y cc_y shift_y friction_scale stiffness_scale sigma_x sigma_y largest_load peak_x peak_y
-    v_park
-""")
-_STATE = words("""
-    u_x u_y load_before load_known place_a place_b left_a left_b sliding wall_x wall_y wall_z slice_a slice_b h_a h_b
-    step_a step_b margin_a margin_b seen_a seen_b sine_a sine_b cosine_a cosine_b cell_xa cell_xb cell_ya cell_yb
-    corner_a corner_b rise_xa rise_xb rise_ya rise_yb twist_a twist_b
-""")
-"""Deflections of the tread, the load that they belong to and the places between which the contact goes to and fro,
-deflections of the wall contact, and the memory of the contact search for both rims."""
-_WORK = words("""
-    omega arm_x arm_y arm_z h dh b_n b_t b_l n_x n_y n_z t_x t_y t_z l_x l_y l_z p_x p_y p_z w_x w_y w_z v_x v_y
-    spin_n spring load force_x force_y moment_z kappa alpha rate_x rate_y sine cosine wall_depth wall_slice
-    wall_side wall_nx wall_ny wall_nz wall_force_x wall_force_y wall_force_z weight_x weight_y change bend_x
-    bend_y bend_m ratio_x ratio_y load_seen x_base y_base x_sum y_sum slope_xa slope_ya slope_xb
-    slope_yb fresh_a fresh_b mu_x mu_y b_x b_y b_m arm_m top_slip top_sine damp_x damp_y resist_x resist_y
-    bent_x bent_y load_bent load_in grown loose wall_rate_x wall_rate_y wall_rate_z wall_base_x wall_base_y wall_base_z
-    wall_sum_x wall_sum_y wall_sum_z
-""")
-
-WHEELS = record(
-    **dict.fromkeys(_PARAMETERS + _STATE + _WORK, FOUR),
+WHEEL_MODEL = record(
+    **dict.fromkeys(words("""
+        present kind axle x y z radius half_width blend stiffness damping travel progression h_min h_max tolerance
+        wall_stiffness wall_damping wall_friction mu_static mu_dynamic tread_stiffness tread_damping xa1 xa2 xa3 xa4
+        xa5 xa6 xa7 xa8 ya1 ya2 ya3 ya4 ya5 ya6 ya7 ya8 ma1 ma2 ma3 ma4 ma5 ma6 ma7 ma8 c_x c_y c_m b1_x b2_x cc_x
+        e_x shift_x b1_y b2_y cc_y shift_y friction_scale stiffness_scale sigma_x sigma_y largest_load peak_x peak_y
+        v_park
+    """), FOUR),
     # whether any of the four has this tyre; whether the combined slip has shifts
     any_coulomb=np.int64, any_magic=np.int64, any_shift=np.int64,
 )  # fmt: skip
-STATE_FIELDS, WORK_FIELDS = tuple(_STATE), tuple(_WORK)
+
+WHEEL_STATE = record(
+    **dict.fromkeys(
+        # deflections of the tread, the load that they belong to, whether it slides; deflections of the wall contact
+        words("u_x u_y load_before sliding wall_x wall_y wall_z")
+        # the places between which the contact of each rim goes to and fro, and the largest load at them
+        + words("place_a place_b left_a left_b load_known")
+        # memory of the contact search, for both rims
+        + words("""
+            slice_a slice_b h_a h_b step_a step_b margin_a margin_b seen_a seen_b sine_a sine_b cosine_a cosine_b
+            cell_xa cell_xb cell_ya cell_yb corner_a corner_b rise_xa rise_xb rise_ya rise_yb twist_a twist_b
+        """)
+        # memory of the Magic Formula: the load of the last look, the coefficients that it gave, friction per load
+        + words("""
+            load_seen mu_x mu_y b_x b_y b_m bend_x bend_y bend_m arm_m top_slip top_sine damp_x damp_y ratio_x ratio_y
+        """)
+        # what can be observed: contact, motion and forces of the step that led to the present state
+        + words("""
+            omega h dh sine cosine p_x p_y p_z n_x n_y n_z v_x v_y spring load force_x force_y moment_z kappa alpha
+            bent_x bent_y wall_depth wall_force_x wall_force_y wall_force_z
+        """),
+        FOUR,
+    )
+)  # fmt: skip
+
+WHEEL_WORK = record(
+    **dict.fromkeys(words("""
+        arm_x arm_y arm_z b_n b_t b_l t_x t_y t_z l_x l_y l_z w_x w_y w_z spin_n slope_xa slope_ya slope_xb slope_yb
+        fresh_a fresh_b wall_slice wall_side wall_nx wall_ny wall_nz wall_rate_x wall_rate_y wall_rate_z
+        weight_x weight_y resist_x resist_y change rate_x rate_y load_bent load_in grown loose
+    """), FOUR)
+)  # fmt: skip
+
+
+def start_wheels(state: np.ndarray) -> None:
+    """Blocks of wheels that nothing has touched yet, nor seen."""
+    for field in WHEEL_STATE.names or ():
+        state[field] = 0.0
+    for field in ("n_z", "cosine", "cosine_a", "cosine_b", "load_seen", "mu_x", "mu_y"):
+        state[field] = 1.0
+    state["slice_a"], state["slice_b"] = -1.0, -1.0
 
 
 @compiled
@@ -79,22 +103,22 @@ def add_force(body, px, py, pz, rx, ry, rz):
     body.moment[2] += mz
 
 
-@compiled
-def place_wheels(block, body):
+@on_lanes
+def place_wheels(model, work, body):
     """Eq. 3.6: X_teo − X_c = x n + y t + z b (corrected: from the chassis' centre of mass)."""
     n, t, b = body.n, body.t, body.b
     nx, ny, nz = n[0], n[1], n[2]
     tx, ty, tz = t[0], t[1], t[2]
     bx, by, bz = b[0], b[1], b[2]
     for i in range(LANES):
-        x, y, z = block.x[i], block.y[i], block.z[i]
-        block.arm_x[i] = x * nx + y * tx + z * bx
-        block.arm_y[i] = x * ny + y * ty + z * by
-        block.arm_z[i] = x * nz + y * tz + z * bz
+        x, y, z = model.x[i], model.y[i], model.z[i]
+        work.arm_x[i] = x * nx + y * tx + z * bx
+        work.arm_y[i] = x * ny + y * ty + z * by
+        work.arm_z[i] = x * nz + y * tz + z * bz
 
 
-@compiled
-def contact_motion(block, body):
+@on_lanes
+def contact_motion(model, state, work, body):
     """Directions along and across the wheel on the ground, ḣ, slip velocities, and the suspension's force.
 
     ḣ = −v_P·n̂/(b·n̂) with v_P the velocity of the chassis-fixed point at X_cp, never a difference of h. T̂ = t×n̂/|t×n̂|,
@@ -107,14 +131,14 @@ def contact_motion(block, body):
     ox, oy, oz = w[0], w[1], w[2]
     pitching = dot(ox, oy, oz, tx, ty, tz)
     for i in range(LANES):
-        px, py, pz = block.p_x[i], block.p_y[i], block.p_z[i]
-        nx, ny, nz = block.n_x[i], block.n_y[i], block.n_z[i]
+        px, py, pz = state.p_x[i], state.p_y[i], state.p_z[i]
+        nx, ny, nz = state.n_x[i], state.n_y[i], state.n_z[i]
         cx, cy, cz = cross(ox, oy, oz, px, py, pz)
         cx += vx
         cy += vy
         cz += vz
-        twist = dot(ox, oy, oz, block.w_x[i], block.w_y[i], block.w_z[i])
-        dh = -dot(cx, cy, cz, nx, ny, nz) / block.b_n[i] - twist
+        twist = dot(ox, oy, oz, work.w_x[i], work.w_y[i], work.w_z[i])
+        dh = -dot(cx, cy, cz, nx, ny, nz) / work.b_n[i] - twist
         cx += dh * bx
         cy += dh * by
         cz += dh * bz
@@ -124,22 +148,22 @@ def contact_motion(block, body):
         ay *= length
         az *= length
         lx, ly, lz = cross(nx, ny, nz, ax, ay, az)
-        touching = 1.0 if block.h[i] > 0.0 else 0.0
-        block.dh[i] = dh * touching
-        block.t_x[i], block.t_y[i], block.t_z[i] = ax, ay, az
-        block.l_x[i], block.l_y[i], block.l_z[i] = lx, ly, lz
-        block.b_t[i] = dot(bx, by, bz, ax, ay, az)
-        block.b_l[i] = dot(bx, by, bz, lx, ly, lz)
-        block.v_x[i] = (dot(cx, cy, cz, ax, ay, az) + block.radius[i] * pitching) * touching
-        block.v_y[i] = dot(cx, cy, cz, lx, ly, lz) * touching
-        block.spin_n[i] = dot(ox, oy, oz, nx, ny, nz)
-        block.spring[i] = suspension_force(
-            block.stiffness[i], block.damping[i], block.travel[i], block.progression[i], block.h[i], dh
+        touching = 1.0 if state.h[i] > 0.0 else 0.0
+        state.dh[i] = dh * touching
+        work.t_x[i], work.t_y[i], work.t_z[i] = ax, ay, az
+        work.l_x[i], work.l_y[i], work.l_z[i] = lx, ly, lz
+        work.b_t[i] = dot(bx, by, bz, ax, ay, az)
+        work.b_l[i] = dot(bx, by, bz, lx, ly, lz)
+        state.v_x[i] = (dot(cx, cy, cz, ax, ay, az) + model.radius[i] * pitching) * touching
+        state.v_y[i] = dot(cx, cy, cz, lx, ly, lz) * touching
+        work.spin_n[i] = dot(ox, oy, oz, nx, ny, nz)
+        state.spring[i] = suspension_force(
+            model.stiffness[i], model.damping[i], model.travel[i], model.progression[i], state.h[i], dh
         )
 
 
-@compiled
-def sum_wheels(block, body):
+@on_lanes
+def sum_wheels(state, work, body):
     """R = N n̂ + F_x T̂ + F_y L̂ at X_cp on the body, and M_z about n̂.
 
     The moments of spin need nothing here: with the angular momentum of body and wheels together as the state, all
@@ -147,19 +171,19 @@ def sum_wheels(block, body):
     """
     sx, sy, sz, mx, my, mz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(LANES):
-        load, fx, fy, turn = block.load[i], block.force_x[i], block.force_y[i], block.moment_z[i]
-        nx, ny, nz = block.n_x[i], block.n_y[i], block.n_z[i]
-        rx = load * nx + fx * block.t_x[i] + fy * block.l_x[i]
-        ry = load * ny + fx * block.t_y[i] + fy * block.l_y[i]
-        rz = load * nz + fx * block.t_z[i] + fy * block.l_z[i]
-        ax, ay, az = cross(block.p_x[i], block.p_y[i], block.p_z[i], rx, ry, rz)
-        twisted = load * block.b_n[i]
+        load, fx, fy, turn = state.load[i], state.force_x[i], state.force_y[i], state.moment_z[i]
+        nx, ny, nz = state.n_x[i], state.n_y[i], state.n_z[i]
+        rx = load * nx + fx * work.t_x[i] + fy * work.l_x[i]
+        ry = load * ny + fx * work.t_y[i] + fy * work.l_y[i]
+        rz = load * nz + fx * work.t_z[i] + fy * work.l_z[i]
+        ax, ay, az = cross(state.p_x[i], state.p_y[i], state.p_z[i], rx, ry, rz)
+        twisted = load * work.b_n[i]
         sx += rx
         sy += ry
         sz += rz
-        mx += ax + turn * nx + twisted * block.w_x[i]
-        my += ay + turn * ny + twisted * block.w_y[i]
-        mz += az + turn * nz + twisted * block.w_z[i]
+        mx += ax + turn * nx + twisted * work.w_x[i]
+        my += ay + turn * ny + twisted * work.w_y[i]
+        mz += az + turn * nz + twisted * work.w_z[i]
     body.force[0] += sx
     body.force[1] += sy
     body.force[2] += sz

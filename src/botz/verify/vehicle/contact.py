@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from botz.engines.vehicle.step import advance_vehicles
 from botz.physics import polynomials
 from botz.terrain.height_grid import HeightGrid
 from botz.transforms import quaternion_from_attitude
 from botz.verify.checks import EPS, FAST, Check, close, worst
-from botz.verify.vehicle.rig import GRAVITY, NAMES, Data, Rig, rig, vivi
+from botz.verify.vehicle.rig import GRAVITY, NAMES, Data, Rig, change_world, rig, vivi
 
 SIZE: Data = {"x": [-4.0, 4.0], "y": [-4.0, 4.0], "resolution": 0.05}
 GROUNDS: dict[str, Data] = {
@@ -29,12 +28,11 @@ SLICES = 18
 
 def placed(made: Rig, x: float, y: float, z: float, attitude: Any, plain: bool) -> Rig:
     """Puts the vehicle there and looks for its contacts, by the plain search or by the fast one from afar."""
-    records = made.engine.records
-    own = records.robots[0]
+    own = made.engine.state.robots[0]
     own.x, own.quat = [x, y, z], quaternion_from_attitude(*attitude)
     own.travelled += 10.0  # what the search remembers of other places is void
-    records.world[0].plain = plain
-    advance_vehicles(*records, made.engine.dt, 0, made.engine.inputs, 0, 0, 0, np.empty((0, 0)))
+    change_world(made.engine, plain=plain)
+    made.engine.look()
     return made
 
 
@@ -224,7 +222,7 @@ def blocked_by_a_wall(samples: int) -> Iterator[Check]:
         why = f"At {fastest:.2f} m/s two wheels on {stiffness:.2g} N/m give way by v √(m/2k); the wall leans."
         yield close(f"wall, {method}: farthest of the rims [m]", at, front, depth + leaning, why)
         normal = np.array([-height / edge, 0.0, 1.0]) / np.hypot(1.0, height / edge)
-        friction = float(made.engine.records.wheels["wall_friction"][0, 0])
+        friction = float(made.engine.model.wheels["wall_friction"][0, 0])
         pressing, across = [], []
         for name in NAMES:
             force = made.value(f"{name}/wall_force", rows)

@@ -113,10 +113,10 @@ def current_limit(samples: int) -> Iterator[Check]:
     limit = 40.0
     motor = {**MAGMOTOR, "gear_ratio": GEAR, "current_limit": limit}
     run = in_the_air(four_wheeler(motor=motor))
-    axles = run.engine.records.axles[0]
+    axles, block = run.engine.model.axles[0], run.engine.state.axles[0]
     for _ in range(min(samples, 1000)):
         speeds, volts = rng.uniform(-25.0, 25.0, 4), rng.uniform(-24.0, 24.0, 4)
-        axles.p[:] = speeds / axles.inverse_inertia
+        block.p[:] = speeds / axles.inverse_inertia
         now(run, volts)
         # The axles' momenta turn the floating chassis: what counts is the speed against it.
         free = (volts - GEAR / K_V * run.each("speed")) / RESISTANCE
@@ -135,9 +135,9 @@ def battery_sag(samples: int) -> Iterator[Check]:
     for largest in (24.0, 12.0):
         motor = {**MAGMOTOR, "gear_ratio": GEAR, "voltage": largest}
         run = in_the_air(four_wheeler(motor=motor, battery={"voltage": battery, "resistance": inner}))
-        axles = run.engine.records.axles[0]
+        axles, block = run.engine.model.axles[0], run.engine.state.axles[0]
         for _ in range(min(samples, 1000)):
-            axles.p[:] = rng.uniform(-25.0, 25.0, 4) / axles.inverse_inertia
+            block.p[:] = rng.uniform(-25.0, 25.0, 4) / axles.inverse_inertia
             volts = rng.uniform(-24.0, 24.0, 4)
             now(run, volts)
             d, back = np.clip(volts, -largest, largest) / battery, GEAR / K_V * run.each("speed")

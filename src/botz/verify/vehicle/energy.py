@@ -50,7 +50,7 @@ class Watched:
     @property
     def bristles(self) -> np.ndarray:
         """½ σ₀ z² of LuGre's model on all axles."""
-        stiffness = self.made.engine.records.axles["sigma0"].ravel()
+        stiffness = self.made.engine.model.axles["sigma0"].ravel()
         return 0.5 * np.sum(stiffness * self.z**2, axis=1)
 
     @property
@@ -211,17 +211,17 @@ def energy_on_the_roof(samples: int) -> Iterator[Check]:
             vivi(without_motors=True), step=h, method=method,
             position=[0.0, 0.0, 0.2], attitude=[np.pi, 0.0, 0.0], velocity=[1.0, -1.0, 1.0],
         )  # fmt: skip
-        own = made.engine.records.robots[0]
+        fixed, own = made.engine.model.robots[0], made.engine.state.robots[0]
         energies, powers = [], []
         for _ in range(1500):
             made.steps(20)
             row = made.row()
             pose, force = made.value("pose", row), made.value("chassis_force", row)
-            depth = np.minimum(pose[2] + own.corners @ upwards(pose[3:]), 0.0)
-            held = 0.5 * own.corner_stiffness * (np.sum(depth**2) + np.sum(own.corner_u**2))
+            depth = np.minimum(pose[2] + fixed.corners @ upwards(pose[3:]), 0.0)
+            held = 0.5 * fixed.corner_stiffness * (np.sum(depth**2) + np.sum(own.corner_u**2))
             energies.append(held + sum(made.value(part, row) for part in PARTS))
             twist = made.value("twist", row)
-            speed = np.linalg.norm(twist[:3]) + own.reach * np.linalg.norm(twist[3:])
+            speed = np.linalg.norm(twist[:3]) + fixed.reach * np.linalg.norm(twist[3:])
             powers.append(float(np.linalg.norm(force) * speed))
         why = "E swings by h/2 of the power of the corners' forces, |R| (|v| + |Ω| l), either way: h P."
         name = f"sliding on its roof, {method}: energy rises by [J]"

@@ -68,7 +68,7 @@ def free_flight(samples: int) -> Iterator[Check]:
                 made = thrown(method, h, rotor, drives)
                 first = made.row()[None]
                 rows = np.concatenate([first, made.record(1.0, 100)])
-                before, momentum = made.engine.records.robots["spin"][0], angular_momentum(made, rows, rotor)
+                before, momentum = made.engine.state.robots["spin"][0], angular_momentum(made, rows, rotor)
                 size = float(np.linalg.norm(momentum[0]))
                 speed = float(np.max(np.linalg.norm(made.value("angular_velocity", rows), axis=1)))
                 case = f"{method}, rotors of {rotor:g} kg·m², motors {'on' if drives else 'off'}"
@@ -291,7 +291,7 @@ def long_run_keeps_its_place(samples: int) -> Iterator[Check]:
     why = (
         "The spring's force and the weight round at eps of m g in each step; n of them, h apart, move it by n h eps g."
     )
-    yield close("its speed meanwhile [m/s]", 1.0, made.engine.records.robots["v"][0, 0], 4 * EPS, "No force along x.")
+    yield close("its speed meanwhile [m/s]", 1.0, made.engine.state.robots["v"][0, 0], 4 * EPS, "No force along x.")
     drift = abs(made.value("twist")[2])
     yield close("its speed upwards [m/s]", 0.0, drift, 1e-6 * GRAVITY * h * 1e3 + steps * h * EPS * GRAVITY, why)
 

@@ -97,6 +97,15 @@ def plane(slope: float, direction: float = 0.0, half_size: float = 50.0) -> Data
     return {"type": "plane", "slope": slope, "direction": direction, **size}
 
 
+def change_world(engine: VehicleEngine, **values: float) -> None:
+    """Change what a step never does, as gravity or the search for contacts."""
+    world = engine.model.world
+    world.flags.writeable = True
+    for field, value in values.items():
+        world[field] = value
+    world.flags.writeable = False
+
+
 class Rig(SoloRig[VehicleEngine]):
     def value(self, name: str, rows: np.ndarray | None = None) -> Any:
         """A channel by its name inside the robot, as `front_left/load`: now, or of recorded rows."""

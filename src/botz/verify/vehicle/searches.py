@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from botz.engines.vehicle.engine import VehicleEngine
-from botz.engines.vehicle.step import advance_vehicles
 from botz.scenario import library
 from botz.scenario.load import load
 from botz.scenario.vehicle.schema import VehicleScenario
 from botz.transforms import quaternion_from_attitude
 from botz.verify.checks import EPS, FAST, Check, worst
 from botz.verify.rig import EngineRig
-from botz.verify.vehicle.rig import Data, rig, vivi
+from botz.verify.vehicle.rig import Data, change_world, rig, vivi
 
 TILT = np.radians(35.0)
 SECONDS, BETWEEN = 0.3, 50
@@ -49,9 +48,8 @@ def random_terrain(rng: np.random.Generator) -> Data:
 
 def deflections(engine: VehicleEngine, exhaustive: bool) -> np.ndarray:
     """Of all wheels in the present state, by one search or the other."""
-    records = engine.records
-    records.world[0].plain = exhaustive
-    advance_vehicles(*records, engine.dt, 0, engine.inputs, 0, 0, 0, np.empty((0, 0)))
+    change_world(engine, plain=exhaustive)
+    engine.look()
     row = np.empty(engine.channels.width)
     engine.observe(row)
     names = [f"{robot}/{wheel}" for robot, spec in engine.scenario.robots.items() for wheel in spec.wheels]
@@ -66,7 +64,7 @@ def tolerance_of(engine: VehicleEngine) -> float:
 def put_anywhere(rng: np.random.Generator, engine: VehicleEngine) -> None:
     """Every vehicle somewhere on the ground, tilted, low enough that wheels touch."""
     ground = engine.ground
-    for own, spec in zip(engine.records.robots, engine.scenario.robots.values(), strict=True):
+    for own, spec in zip(engine.state.robots, engine.scenario.robots.values(), strict=True):
         wheel = next(iter(spec.wheels.values()))
         # Anywhere but at the edges, in the middle third of the ground's shorter side at least.
         reach = 1.0 + max(abs(value) for one in spec.wheels.values() for value in one.position)
@@ -94,7 +92,7 @@ def compared(name: str, engine: VehicleEngine, rng: np.random.Generator, count: 
     tolerance = tolerance_of(engine)
     case = f"both searches, {name}, {count} random poses"
     yield worst(f"{case}: deflection [m]", gaps if touching else [], tolerance, why)
-    engine.records.world[0].plain = False
+    change_world(engine, plain=False)
     engine.restore(start)
     for robot, spec in engine.scenario.robots.items():
         volts: dict[str, Any] = {
@@ -108,7 +106,7 @@ def compared(name: str, engine: VehicleEngine, rng: np.random.Generator, count: 
         fast, exhaustive = deflections(engine, False), deflections(engine, True)
         touching += int(np.sum(exhaustive > 0.0))
         gaps.append(float(np.max(np.abs(fast - exhaustive))))
-        engine.records.world[0].plain = False
+        change_world(engine, plain=False)
         engine.restore(now)
     why = f"{WHY}; {touching} wheels touched, each followed from its last contact."
     yield worst(f"both searches, {name}, {SECONDS:g} s: deflection [m]", gaps if touching else [], tolerance, why)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from botz.verify.checks import Check, close, same, worst
-from botz.verify.vehicle.rig import GRAVITY, NAMES, Rig, four_wheeler, plane, rig, vivi
+from botz.verify.vehicle.rig import GRAVITY, NAMES, Rig, change_world, four_wheeler, plane, rig, vivi
 
 EXACT = {"tolerance": 1e-12}
 """Contact search to 1e-12 of the suspension's travel: what is left is rounding."""
@@ -53,7 +53,7 @@ def spring_law(samples: int) -> Iterator[Check]:
     rng = np.random.default_rng(49)
     k, c, k2, travel = 6000.0, 200.0, 5e5, 0.05
     run = rig(four_wheeler(wheel={"suspension": {"progression": k2}}), contact=EXACT)
-    own = run.engine.records.robots[0]
+    own = run.engine.state.robots[0]
     wrong = []
     for _ in range(min(samples, 5000)):
         h, rate = rng.uniform(-0.02, 0.1), rng.uniform(-2.0, 2.0)
@@ -284,7 +284,7 @@ def set_down(robot: dict[str, Any], slope: float, across: bool, clear: float) ->
     """
     run = on_a_slope(robot, slope, across, clear, step=1e-3)
     for tenth in range(130):
-        run.engine.records.world[0].gravity = GRAVITY * min(1.0, 0.02 + max(tenth - 30, 0) / 50.0)
+        change_world(run.engine, gravity=GRAVITY * min(1.0, 0.02 + max(tenth - 30, 0) / 50.0))
         run.run(0.1)
     return run
 

@@ -137,10 +137,9 @@ def towed(tyre: dict[str, Any], load: float, v_x: float, v_y: float, wheel_speed
         wheel={"inertia": HEAVY, "suspension": {"stiffness": stiffness, "damping": 0.0}, "tyre": tyre},
     )
     run = rig(robot, step=1e-2, gravity=4.0 * load / HEAVY, velocity=[v_x, v_y, 0.0], contact={"tolerance": 1e-12})
-    axles = run.engine.records.axles[0]
-    axles.p[:] = wheel_speeds / axles.inverse_inertia
+    run.engine.state.axles[0].p[:] = wheel_speeds / run.engine.model.axles[0].inverse_inertia
     # The robot's angular momentum holds that of its wheels.
-    run.engine.records.robots[0].spin[:] = [0.0, HEAVY * wheel_speeds.sum(), 0.0]
+    run.engine.state.robots[0].spin[:] = [0.0, HEAVY * wheel_speeds.sum(), 0.0]
     return run.run(60.0 * 0.1 / max(abs(v_x), abs(v_y)) + 0.5)
 
 
@@ -201,14 +200,14 @@ def friction_ellipse(samples: int) -> Iterator[Check]:
         outside = []
         robot = four_wheeler(wheel={"tyre": spec, "suspension": {"stiffness": 5e4, "damping": 0.0, "travel": 0.1}})
         run = rig(robot)
-        records = run.engine.records
-        wheels, axles, own = records.wheels[0], records.axles[0], records.robots[0]
+        model, state = run.engine.model, run.engine.state
+        wheels, axles, own = state.wheels[0], state.axles[0], state.robots[0]
         for _ in range(min(samples, 20_000)):
             own.x[2] = 0.15 - 10.0 ** rng.uniform(-4.0, -1.0)
             own.v[:] = rng.normal(0.0, 1.0, 3) * 10.0 ** rng.uniform(-3.0, 1.0)
             own.travelled += 1.0  # it was put elsewhere: what the search remembers is void
-            axles.p[:] = rng.normal(0.0, 30.0, 4) / axles.inverse_inertia
-            own.spin[:] = [0.0, (axles.p * axles.spin_share).sum(), 0.0]
+            axles.p[:] = rng.normal(0.0, 30.0, 4) / model.axles[0].inverse_inertia
+            own.spin[:] = [0.0, (axles.p * model.axles[0].spin_share).sum(), 0.0]
             wheels.u_x[:], wheels.u_y[:] = rng.normal(0.0, 0.02, 4), rng.normal(0.0, 0.03, 4)
             wheels.sliding[:] = rng.integers(0, 2, 4)
             run.steps(0)
@@ -321,7 +320,7 @@ def held_by_friction(samples: int) -> Iterator[Check]:
     }
     place = [0.0, 0.0, radius / cos(slope) - 100.0 / k]
     run = rig(robot, terrain=plane(slope), position=place, contact={"tolerance": 1e-12})
-    wheels = run.engine.records.wheels[0]
+    wheels = run.engine.state.wheels[0]
     why = "One balance of forces: rounding of the contact search."
     for asked in (150.0, 30.0, -150.0):
         wheels.u_x[0], wheels.sliding[0] = asked / tread, 0.0

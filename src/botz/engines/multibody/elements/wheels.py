@@ -9,7 +9,7 @@ chassis alone takes M − d/dt(h t), and e t tᵀ, which goes with its own speed
     d/dt[(J + e t tᵀ) Ω] = M − Σ s ṗ t − Σ s p Ω×t.
 
 States move on once a step, as in the vehicle's semi-implicit method. In the stages inside a step, and when somebody
-looks, forces are found on a copy of the records: looking leaves no trace. There an axle's momentum goes on linearly
+looks, forces are found on a copy of the state: looking leaves no trace. There an axle's momentum goes on linearly
 through the step, at the rate with which it was moved, so that what the axles get the chassis gives, in every stage.
 """
 
@@ -34,24 +34,40 @@ from botz.engines.multibody.elements.base import (
     Surroundings,
     packed,
 )
-from botz.engines.vehicle import model as layout
 from botz.engines.vehicle.forces import look_around, motors_and_friction
+from botz.engines.vehicle.model import ROBOT_MODEL, WORLD, Model, build_model
+from botz.engines.vehicle.state import (
+    AXLE_STEP,
+    ROBOT_STATE,
+    ROBOT_WORK,
+    WHEEL_STEP,
+    State,
+    Work,
+    build_state,
+    build_work,
+    start_state,
+)
 from botz.errors import InputError, Problem
-from botz.kernels import compensated_sum, compiled
-from botz.physics.contact.terrain import GRID
-from botz.physics.wheels import axle_block, wheel_block
-from botz.physics.wheels.axle_block import AXLES, axle_speeds, spin_momentum
+from botz.kernels import compensated_sum, compiled, fields_of, record
+from botz.physics.contact.terrain import Ground
+from botz.physics.wheels.axle_block import AXLE_MODEL, AXLE_STATE, axle_speeds, spin_momentum
 from botz.physics.wheels.sprung_wheels import wheel_forces
-from botz.physics.wheels.wheel_block import BODY, LANES, WHEELS
+from botz.physics.wheels.wheel_block import FOUR, LANES, VECTOR, WHEEL_MODEL, WHEEL_STATE
 from botz.rotations import cross, dot
 from botz.scenario.load import load_robot
 from botz.scenario.multibody.elements import VehicleWheels
 from botz.scenario.vehicle.schema import Vehicle, VehicleScenario
 from botz.terrain.height_grid import HeightGrid
 
-ROBOT, WORLD = layout.ROBOT, layout.WORLD
-BEGAN, LASTS = 0, 1
-"""In the element's clock: when the step began, and how long it is."""
+LINK_STATE = record(
+    # the link's place and axes when it was last seen; when the step began, and how long it is
+    position=VECTOR, n=VECTOR, t=VECTOR, b=VECTOR, began=np.float64, lasts=np.float64,
+)  # fmt: skip
+AXLE_MOVING = record(
+    # momenta as the step began, and the rates at which they move in it; first, for to Numba a record that begins like
+    # another is a kind of it
+    p_base=FOUR, p_rate=FOUR, **fields_of(AXLE_STATE),
+)  # fmt: skip
 NO_GROUND = -1e6
 """Height of the ground where there is none [m]."""
 
@@ -60,29 +76,33 @@ NO_GROUND = -1e6
 class WheelAddresses:
     """Where the element's records lie in memory, and how many there are; all whole numbers."""
 
+    robot_model: int = 0
+    wheel_model: int = 0
+    axle_model: int = 0
+    world: int = 0
+    heights: int = 0
+    steepness: int = 0
+    slices: int = 0
     robot: int = 0
-    body: int = 0
+    """The state."""
     wheels: int = 0
     axles: int = 0
+    link: int = 0
     robot_seen: int = 0
-    """Copies, for whoever looks."""
-    body_seen: int = 0
+    """Copies of it, for whoever looks."""
     wheels_seen: int = 0
     axles_seen: int = 0
-    clock: int = 0
-    heights: int = 0
-    grid: int = 0
-    steepness: int = 0
-    world: int = 0
-    sines: int = 0
-    cosines: int = 0
+    link_seen: int = 0
+    robot_work: int = 0
+    wheel_work: int = 0
+    axle_work: int = 0
     wheel_blocks: int = 0
     axle_blocks: int = 0
     height_rows: int = 0
     height_columns: int = 0
     tile_rows: int = 0
     tile_columns: int = 0
-    slices: int = 0
+    slice_count: int = 0
     shown: int = 0
     """How many quantities of each wheel are reported."""
     count: int = 0
@@ -112,56 +132,59 @@ def memory_at(typing_context, address):
 
 
 @compiled
-def take_motion(robot, body, wheels, axles, frame):  # -> Ω·t
+def take_motion(model, state, work, link, frame):  # -> Ω·t
     """The link's pose and velocity become the body's; the way of its points since it was last seen is added up.
 
     Between two poses no point within `reach` moves farther than |Δx| + reach ‖ΔR‖/√2, for a turn by θ has
     ‖ΔR‖ = 2√2 sin(θ/2) and moves a point at distance r by 2 r sin(θ/2).
     """
+    robot, own, body = model.robots[0], state.robots[0], work.robot[0]
     x, R = frame.position, frame.rotation
     moved, turned = 0.0, 0.0
     for k in range(3):
-        moved += (x[k] - body.position[k]) ** 2
-        turned += (R[k, 0] - body.n[k]) ** 2 + (R[k, 1] - body.t[k]) ** 2 + (R[k, 2] - body.b[k]) ** 2
+        moved += (x[k] - link.position[k]) ** 2
+        turned += (R[k, 0] - link.n[k]) ** 2 + (R[k, 1] - link.t[k]) ** 2 + (R[k, 2] - link.b[k]) ** 2
+        link.position[k], link.n[k], link.t[k], link.b[k] = x[k], R[k, 0], R[k, 1], R[k, 2]
         body.n[k], body.t[k], body.b[k] = R[k, 0], R[k, 1], R[k, 2]
-        body.position[k], robot.x[k] = x[k], x[k]
+        body.position[k], own.x[k] = x[k], x[k]
         body.velocity[k], body.angular[k] = frame.velocity[k], frame.angular[k]
         body.force[k], body.moment[k] = 0.0, 0.0
-    robot.travelled += 1.000001 * (sqrt(moved) + robot.reach * sqrt(0.5 * turned)) + 1e-15
+    own.travelled += 1.000001 * (sqrt(moved) + robot.reach * sqrt(0.5 * turned)) + 1e-15
     t, w = body.t, body.angular
     pitching = dot(w[0], w[1], w[2], t[0], t[1], t[2])
-    for a in range(axles.size):
-        axle_speeds(axles[a], pitching)
-    for k in range(wheels.size):
-        block = wheels[k]
+    for a in range(model.axles.size):
+        axle_speeds(model.axles[a], state.axles[a], work.axles[a], pitching)
+    for k in range(model.wheels.size):
         for i in range(LANES):
-            axle = int(block.axle[i])
-            block.omega[i] = axles[axle // LANES].omega[axle % LANES]
+            axle = int(model.wheels[k].axle[i])
+            state.wheels[k].omega[i] = work.axles[axle // LANES].omega[axle % LANES]
     return pitching
 
 
 @compiled
-def act_on_body(robot, body, wheels, axles, ground, inputs, dt):
+def act_on_body(model, state, work, inputs, dt):
     """The stages of the engine `vehicle` without gravity and the chassis' corners: these are MuJoCo's."""
-    heights, grid, steepness, world, sines, cosines = ground
-    steep = look_around(robot, body, wheels, steepness, grid, world)
-    for k in range(wheels.size):
+    world = model.world[0]
+    ground = Ground(model.heights, world.grid)
+    plain = look_around(model, state, work, 0) or world.plain != 0
+    for k in range(model.wheels.size):
         wheel_forces(
-            wheels[k], body, heights, grid, sines, cosines, world.cos_blocked, steep or world.plain != 0, dt, dt
-        )
-    motors_and_friction(robot, wheels, axles, inputs, dt)
+            model.wheels[k], state.wheels[k], work.wheels[k], work.robot[0], ground, model.slices, world.cos_blocked,
+            plain, dt, dt,
+        )  # fmt: skip
+    motors_and_friction(model, state, work, 0, inputs, dt)
 
 
 @compiled
-def give_back(body, axles, frame):
-    """Force and torque on the link; `p_sum` of the axles are the rates at which their momenta move in this step."""
+def give_back(model, state, work, frame):
+    """Force and torque on the link, less what its axles take as their momenta move in this step."""
+    body = work.robot[0]
     t, w = body.t, body.angular
     held, changing = 0.0, 0.0
-    for a in range(axles.size):
-        block = axles[a]
-        held += spin_momentum(block)
+    for a in range(model.axles.size):
+        held += spin_momentum(model.axles[a], state.axles[a])
         for i in range(LANES):
-            changing += block.p_sum[i] * block.spin_share[i]
+            changing += state.axles[a].p_rate[i] * model.axles[a].spin_share[i]
     gx, gy, gz = cross(w[0], w[1], w[2], t[0], t[1], t[2])
     frame.torque[0] += body.moment[0] - changing * t[0] - held * gx
     frame.torque[1] += body.moment[1] - changing * t[1] - held * gy
@@ -171,16 +194,16 @@ def give_back(body, axles, frame):
 
 
 @compiled
-def move_axles(axles, pitching, dt):
+def move_axles(model, state, work, pitching, dt):
     """Momenta by the torques of the step's beginning, then angles by the new speeds."""
-    for a in range(axles.size):
-        block = axles[a]
+    for a in range(model.axles.size):
+        block, scratch = state.axles[a], work.axles[a]
         for i in range(LANES):
             block.p_base[i] = block.p[i]
-            block.p[i], block.p_lost[i] = compensated_sum(block.p[i], block.p_lost[i], dt * block.total[i])
-        axle_speeds(block, pitching)
+            block.p[i], block.p_lost[i] = compensated_sum(block.p[i], block.p_lost[i], dt * scratch.total[i])
+        axle_speeds(model.axles[a], block, scratch, pitching)
         for i in range(LANES):
-            turned = dt * block.relative[i]
+            turned = dt * scratch.relative[i]
             block.angle[i], block.angle_lost[i] = compensated_sum(block.angle[i], block.angle_lost[i], turned)
 
 
@@ -191,21 +214,21 @@ def go_into_step(axles, elapsed, length):
         for a in range(axles.size):
             block = axles[a]
             for i in range(LANES):
-                block.p[i] = block.p_base[i] + elapsed * block.p_sum[i]
+                block.p[i] = block.p_base[i] + elapsed * block.p_rate[i]
 
 
 @compiled
-def report(wheels, axles, p, frame):
+def report(model, state, work, p, frame):
     """Speeds, then loads and the rest of what is shown, of all wheels."""
     for k in range(p.count):
-        block, i = wheels[k // LANES], k % LANES
-        axle = int(block.axle[i])
+        block, i = state.wheels[k // LANES], k % LANES
+        axle = int(model.wheels[k // LANES].axle[i])
         if p.shown > 0:
-            frame.reports[k] = axles[axle // LANES].relative[axle % LANES]
+            frame.reports[k] = work.axles[axle // LANES].relative[axle % LANES]
         if p.shown > 1:
             frame.reports[p.count + k] = block.load[i]
         if p.shown > 2:
-            frame.reports[2 * p.count + k] = axles[axle // LANES].angle[axle % LANES]
+            frame.reports[2 * p.count + k] = state.axles[axle // LANES].angle[axle % LANES]
         if p.shown > 3:
             frame.reports[3 * p.count + k] = block.h[i]
 
@@ -213,45 +236,54 @@ def report(wheels, axles, p, frame):
 @njit(cache=True, error_model="numpy", nogil=True)
 def wheels_on_link(p, frame):
     """The element: parameters are addresses, for the records hold more than a parameter or `frame.states` can."""
-    robots, bodies = carray(memory_at(p.robot), 1, ROBOT), carray(memory_at(p.body), 1, BODY)
-    wheels = carray(memory_at(p.wheels), p.wheel_blocks, WHEELS)
-    axles = carray(memory_at(p.axles), p.axle_blocks, AXLES)
-    clock = carray(memory_at(p.clock), 2, np.float64)
-    ground = (
+    model = Model(
+        carray(memory_at(p.robot_model), 1, ROBOT_MODEL),
+        carray(memory_at(p.wheel_model), p.wheel_blocks, WHEEL_MODEL),
+        carray(memory_at(p.axle_model), p.axle_blocks, AXLE_MODEL),
+        carray(memory_at(p.world), 1, WORLD),
         carray(memory_at(p.heights), (p.height_rows, p.height_columns), np.float64),
-        carray(memory_at(p.grid), 1, GRID)[0],
         carray(memory_at(p.steepness), (p.tile_rows, p.tile_columns), np.float64),
-        carray(memory_at(p.world), 1, WORLD)[0],
-        carray(memory_at(p.sines), p.slices, np.float64),
-        carray(memory_at(p.cosines), p.slices, np.float64),
+        carray(memory_at(p.slices), (p.slice_count, 2), np.float64),
     )
+    state = State(
+        carray(memory_at(p.robot), 1, ROBOT_STATE),
+        carray(memory_at(p.wheels), p.wheel_blocks, WHEEL_STATE),
+        carray(memory_at(p.axles), p.axle_blocks, AXLE_MOVING),
+    )
+    work = Work(
+        carray(memory_at(p.robot_work), 1, ROBOT_WORK),
+        carray(memory_at(p.wheel_work), p.wheel_blocks, WHEEL_STEP),
+        carray(memory_at(p.axle_work), p.axle_blocks, AXLE_STEP),
+    )
+    link = carray(memory_at(p.link), 1, LINK_STATE)[0]
     dt = frame.step
     if dt > 0.0:
-        clock[BEGAN], clock[LASTS] = frame.time, dt
-        robot, body = robots[0], bodies[0]
-        pitching = take_motion(robot, body, wheels, axles, frame)
-        act_on_body(robot, body, wheels, axles, ground, frame.inputs, dt)
-        for a in range(axles.size):
+        link.began, link.lasts = frame.time, dt
+        pitching = take_motion(model, state, work, link, frame)
+        act_on_body(model, state, work, frame.inputs, dt)
+        for a in range(state.axles.size):
             for i in range(LANES):
-                axles[a].p_sum[i] = axles[a].total[i]
-        give_back(body, axles, frame)
-        report(wheels, axles, p, frame)
-        move_axles(axles, pitching, dt)
+                state.axles[a].p_rate[i] = work.axles[a].total[i]
+        give_back(model, state, work, frame)
+        report(model, state, work, p, frame)
+        move_axles(model, state, work, pitching, dt)
     else:
-        robots_seen, bodies_seen = carray(memory_at(p.robot_seen), 1, ROBOT), carray(memory_at(p.body_seen), 1, BODY)
-        wheels_seen = carray(memory_at(p.wheels_seen), p.wheel_blocks, WHEELS)
-        axles_seen = carray(memory_at(p.axles_seen), p.axle_blocks, AXLES)
-        robots_seen[0], bodies_seen[0] = robots[0], bodies[0]
-        for k in range(wheels.size):
-            wheels_seen[k] = wheels[k]
-        for a in range(axles.size):
-            axles_seen[a] = axles[a]
-        robot, body = robots_seen[0], bodies_seen[0]
-        go_into_step(axles_seen, frame.time - clock[BEGAN], clock[LASTS])
-        take_motion(robot, body, wheels_seen, axles_seen, frame)
-        act_on_body(robot, body, wheels_seen, axles_seen, ground, frame.inputs, 0.0)
-        give_back(body, axles_seen, frame)
-        report(wheels_seen, axles_seen, p, frame)
+        seen = State(
+            carray(memory_at(p.robot_seen), 1, ROBOT_STATE),
+            carray(memory_at(p.wheels_seen), p.wheel_blocks, WHEEL_STATE),
+            carray(memory_at(p.axles_seen), p.axle_blocks, AXLE_MOVING),
+        )
+        links_seen = carray(memory_at(p.link_seen), 1, LINK_STATE)
+        seen.robots[0], links_seen[0] = state.robots[0], link
+        for k in range(seen.wheels.size):
+            seen.wheels[k] = state.wheels[k]
+        for a in range(seen.axles.size):
+            seen.axles[a] = state.axles[a]
+        go_into_step(seen.axles, frame.time - link.began, link.lasts)
+        take_motion(model, seen, work, links_seen[0], frame)
+        act_on_body(model, seen, work, frame.inputs, 0.0)
+        give_back(model, seen, work, frame)
+        report(model, seen, work, p, frame)
 
 
 # --- building ------------------------------------------------------------------------------------------------
@@ -307,36 +339,29 @@ def kind_of(vehicle: Vehicle) -> ElementKind:
 def bind(element: BuiltElement, vehicle: Vehicle, around: Surroundings) -> None:
     """Make the element's records on this ground, its wheels rolling along with the link as it starts, and give the link
     the inertia that wheels and rotors add to it."""
-    records = records_of(vehicle, around)
-    copies = [one.copy().view(one.dtype) for one in records[:4]]
-    clock = np.zeros(2)
-    ground = records[4:]
-    numbers = dict(zip(("robot", "body", "wheels", "axles"), records[:4], strict=True))
-    numbers |= dict(zip(("robot_seen", "body_seen", "wheels_seen", "axles_seen"), copies, strict=True))
-    numbers |= dict(zip(("heights", "grid", "steepness", "world", "sines", "cosines"), ground, strict=True))
-    addresses = {name: array.ctypes.data for name, array in {**numbers, "clock": clock}.items()}
+    model, state = records_of(vehicle, around)
+    link = np.zeros(1, LINK_STATE)
+    own = dict(zip(("robot", "wheels", "axles"), state, strict=True)) | {"link": link}
+    names = ("robot_model", "wheel_model", "axle_model", "world", "heights", "steepness", "slices")
+    arrays = dict(zip(names, model, strict=True)) | own
+    arrays |= {f"{name}_seen": array.copy() for name, array in own.items()}
+    arrays |= dict(zip(("robot_work", "wheel_work", "axle_work"), build_work(model), strict=True))
+    addresses = {name: array.ctypes.data for name, array in arrays.items()}
     counts = {
-        "wheel_blocks": records.wheels.size, "axle_blocks": records.axles.size,
-        "height_rows": records.heights.shape[0], "height_columns": records.heights.shape[1],
-        "tile_rows": records.steepness.shape[0], "tile_columns": records.steepness.shape[1],
-        "slices": records.sines.size, "shown": shown_of(vehicle), "count": len(vehicle.wheels),
+        "wheel_blocks": model.wheels.size, "axle_blocks": model.axles.size,
+        "height_rows": model.heights.shape[0], "height_columns": model.heights.shape[1],
+        "tile_rows": model.steepness.shape[0], "tile_columns": model.steepness.shape[1],
+        "slice_count": len(model.slices), "shown": shown_of(vehicle), "count": len(vehicle.wheels),
     }  # fmt: skip
     element.parameters[...] = packed(WheelAddresses(**addresses, **counts), "")
-    element.kept = (records, copies, clock)
-    element.arrays = {"clock": clock} | {
-        f"{part}/{field}": array[field]
-        for part, array, names in (
-            ("robot", records.robots, (*layout.STATE_FIELDS, *layout.WORK_FIELDS)),
-            ("body", records.bodies, BODY.names),
-            ("wheels", records.wheels, (*wheel_block.STATE_FIELDS, *wheel_block.WORK_FIELDS)),
-            ("axles", records.axles, (*axle_block.STATE_FIELDS, *axle_block.WORK_FIELDS)),
-        )
-        for field in names or ()
+    element.kept = (arrays,)
+    element.arrays = {
+        f"{part}/{field}": array[field] for part, array in own.items() for field in array.dtype.names or ()
     }
-    add_inertia(around.model, around.body, added_inertia(vehicle, records.axles))
+    add_inertia(around.model, around.body, added_inertia(vehicle, model.axles))
 
 
-def records_of(vehicle: Vehicle, around: Surroundings) -> layout.Records:
+def records_of(vehicle: Vehicle, around: Surroundings) -> tuple[Model, State]:
     model, data, body = around.model, around.data, around.body
     velocity = np.zeros(6)
     mujoco.mj_forward(model, data)
@@ -349,10 +374,11 @@ def records_of(vehicle: Vehicle, around: Surroundings) -> layout.Records:
     scenario = VehicleScenario.model_validate(
         {"engine": "vehicle", "robots": {"r": {**vehicle.model_dump(mode="json"), **place}}}
     )
-    records = layout.build_records(scenario, around.ground or level_ground(around.has_floor))
-    layout.start_state(records, scenario, [float(data.xpos[body, 2])])
-    records.axles["p_base"] = records.axles["p"]
-    return records
+    wheels = build_model(scenario, around.ground or level_ground(around.has_floor))
+    state = build_state(wheels)._replace(axles=np.zeros(wheels.axles.size, AXLE_MOVING))
+    start_state(wheels, state, scenario, [float(data.xpos[body, 2])])
+    state.axles["p_base"] = state.axles["p"]
+    return wheels, state
 
 
 def level_ground(floor: bool) -> HeightGrid:
