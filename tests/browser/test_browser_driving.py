@@ -64,6 +64,7 @@ def test_a_run_is_chosen_started_paused_stepped_slowed_and_begun_anew_with_the_m
     click = page.page.click
     click(f'[data-scenario="{STILL}"]')
     # The form: another start, in its own field.
+    page.page.wait_for_selector(f"#field-robots-{ROBOT}-pose-0", state="attached")
     page.page.evaluate("document.querySelectorAll('.setup-form details').forEach((one) => (one.open = true))")
     page.page.fill(f"#field-robots-{ROBOT}-pose-0", "0.75")
     click('.setup-foot [data-t="library.start"]')
@@ -79,15 +80,19 @@ def test_a_run_is_chosen_started_paused_stepped_slowed_and_begun_anew_with_the_m
     paused_at = page.time
     page.page.wait_for_timeout(300)
     assert page.time == paused_at
-    for count in (1, 2):
+    reached = paused_at
+    for length, seconds in [("image", 0.033), ("image", 0.033), ("tenth", 0.1), ("physics", 0.001), ("physics", 0.001)]:
+        page.page.select_option(".step-length", length)
         click('[data-tip="transport.step"]')
-        page.until("(time) => botzLab.lastFrame.time > time", "a step", paused_at + (count - 0.5) * 1e-3)
-        assert page.time == pytest.approx(paused_at + count * 1e-3, abs=1e-9)
+        reached += seconds
+        page.until("(time) => botzLab.lastFrame.time > time", f"a step: {length}", reached - 0.5e-3)
+        page.page.wait_for_timeout(200)
+        assert page.time == pytest.approx(reached, abs=1e-9), length
 
     for tip, factor in [("slower", 0.5), ("slower", 0.25), ("faster", 0.5), ("faster", 1), ("faster", 2)]:
         click(f'[data-tip="transport.{tip}"]')
         page.until("(factor) => botzLab.lab.store.currentRun.factor === factor", f"factor {factor}", factor)
-        assert page.page.locator(".live-row select.speed").input_value() == str(factor)
+        assert page.page.locator('.live-row [data-tip="transport.speed"]').input_value() == str(factor)
 
     click('[data-tip="transport.resume"]')
     page.status("running")
