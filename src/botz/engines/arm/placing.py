@@ -146,8 +146,8 @@ class Placing:
                 self._check_tool(robot, *tool, b, new[k], f"{name}/pose")
             for slots in self._bristles_of(b):
                 self.state.bristles[slots] = 0.0
-            for u in np.flatnonzero(self.state.tools["held"] == b + 1):
-                self._forget_tool(int(u))
+            for holder in np.flatnonzero(self.state.tools["held"] == b + 1):
+                self._forget_tool(int(holder))
         self.state.poses[k] = new[k]
 
     # --- what touches what -----------------------------------------------------------------------------------

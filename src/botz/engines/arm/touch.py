@@ -76,7 +76,8 @@ def press_points(points, touch, bristles, stiffness, damping, friction, dt):
     for i in range(LANES):
         fraction = points.fraction[i]
         fx, fy, fz, ux, uy, uz = penalty_force(
-            (fraction * stiffness, fraction * damping, friction), touch.depth[i], (touch.nx[i], touch.ny[i], touch.nz[i]),
+            (fraction * stiffness, fraction * damping, friction), touch.depth[i],
+            (touch.nx[i], touch.ny[i], touch.nz[i]),
             (touch.sx[i], touch.sy[i], touch.sz[i]), (touch.ux[i], touch.uy[i], touch.uz[i]), dt,
         )  # fmt: skip
         touches = touch.depth[i] > 0.0

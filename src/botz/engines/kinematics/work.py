@@ -46,5 +46,5 @@ class Work(NamedTuple):
 def new_work(model: Model) -> Work:
     kinds = (ROBOT_WORK, WHEEL_WORK, GROUP_WORK, MOTOR_WORK, EQUATION_WORK)
     most = max(3, int((model.robots["equation_stop"] - model.robots["equation_start"]).max()))
-    records = (np.zeros(own.size, kind) for own, kind in zip(model, kinds, strict=True))
-    return Work(*records, matrices=np.zeros((3, most, most)))
+    records = [np.zeros(own.size, kind) for own, kind in zip(model, kinds, strict=True)]
+    return Work(*records, np.zeros((3, most, most)))

@@ -234,7 +234,7 @@ class SoccerEngine(Engine):
         """The fields of the state's records, and the inputs."""
         arrays = {"inputs": self.inputs, "neighbours": self.state.neighbours}
         for group, part in (("robot", self.state.robots), ("body", self.state.speeds), ("match", self.state.match)):
-            arrays |= {f"{group}/{name}": part[name] for name in part.dtype.names}
+            arrays |= {f"{group}/{name}": part[name] for name in part.dtype.names or ()}
         return arrays
 
     def restore(self, state: EngineState) -> None:

@@ -60,8 +60,8 @@ def odometry_gap(spec: WheeledRobot, rng: np.random.Generator, *, odometry_rate:
     model = next(iter(engine.robots.values()))
     engine.inputs[:] = engine.resolve_command("r", {"twist": robots.random_admissible_twist(rng, model)})
     # The steering is already where it is commanded: odometry knows its angle only at its own readings.
-    engine.state.steering[:] = engine.inputs[model.n_rates :]
-    engine.state.odometry_steering[:] = engine.state.steering
+    groups = engine.state.groups
+    groups["steering"] = groups["odometry_steering"] = engine.inputs[model.n_rates :]
     row = robots.rollout(engine, 500)
     gap = (robots.value(engine, row, "r/odometry/pose") - robots.value(engine, row, "r/pose"))[0]
     return float(np.abs(gap).max()), engine
