@@ -147,10 +147,11 @@ def columns(topic: str, fields: Mapping[str, Any], messages: list[tuple[int, byt
     """The channels of one of Botz's own topics."""
     import numpy as np
 
-    end = FIRST + 8 * width_of(fields)
+    width = width_of(fields)
+    end = FIRST + 8 * width
     if any(len(data) < end for _, data in messages):
         raise NoResult(f"messages of {topic} have another layout than this tool knows; adapt columns() in {__file__}")
-    numbers = np.frombuffer(b"".join(data[FIRST:end] for _, data in messages), "<f8").reshape(len(messages), -1)
+    numbers = np.frombuffer(b"".join(data[FIRST:end] for _, data in messages), "<f8").reshape(len(messages), width)
     times = [stamp for stamp, _ in messages]
     at = 0
     for one in fields.values():
