@@ -122,9 +122,9 @@ def test_a_commit_and_the_working_tree_after_it(tmp_path: Path):
     assert (done.returncode, done.stdout) == (0, "no difference in 2 runs\n"), done.stderr
     changed = root / "src" / "botz" / "physics" / "wheel_constraints.py"
     text = changed.read_text("utf-8")
-    assert text.count("y * ax + offset") == 1
-    changed.write_text(text.replace("y * ax + offset", "y * ax + 1.0000001 * offset"), encoding="utf-8")
+    assert text.count("-across / offset") == 1
+    changed.write_text(text.replace("-across / offset", "-across / offset * 1.0000001"), encoding="utf-8")
     done = compare()
     assert done.returncode == 1, done.stderr
-    assert "different  cart/" in done.stdout
+    assert "different  cart/castor/steering" in done.stdout
     assert ", kept" in done.stderr
