@@ -258,7 +258,7 @@ def git(*words: str) -> bytes:
 
 
 def hashed_commit(name: str, options: Options, keep: Path) -> Runs:
-    """The hashes of a commit, from the cache where they are kept."""
+    """The hashes of a commit, from where they are kept; made where they are not."""
     commit = git("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}").decode().strip()[:16]
     folder = keep / commit
     kept = folder / f"{options.key()}.json"
@@ -360,7 +360,10 @@ def commits_command(args: argparse.Namespace) -> int:
     old = hashed_commit(args.old, options, keep)
     if args.new == WORKING_TREE:
         print(f"{WORKING_TREE}: {ROOT}", file=sys.stderr, flush=True)
-        return compared(old, hashed(ROOT / "src", options), args)
+        new, kept = hashed(ROOT / "src", options), keep / "working-tree.json"
+        write(new, kept)
+        print(f"{WORKING_TREE}: kept as {kept} until the next time", file=sys.stderr, flush=True)
+        return compared(old, new, args)
     return compared(old, hashed_commit(args.new, options, keep), args)
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import yaml
 
@@ -97,8 +98,8 @@ def bits_of_bytes(messages: list[tuple[int, bytes]]) -> Bits:
     return found._replace(form=f"{len(messages)} messages")
 
 
-def hashes_of(recording: Path) -> dict[str, Bits]:
-    """Everything in a recording that does not tell of wall time."""
+def hashes_of(recording: Path, source: Path) -> dict[str, Bits]:
+    """Everything in a recording that does not tell of wall time, or of the folder that Botz ran from."""
     from mcap.reader import make_reader
 
     messages: dict[int, list[tuple[int, bytes]]] = {}
@@ -131,8 +132,19 @@ def hashes_of(recording: Path) -> dict[str, Bits]:
             case "snapshot":
                 found |= state_hashes(taken)
             case _:
-                found[channel.topic] = bits_of_bytes(taken)
+                found[channel.topic] = bits_of_bytes([(stamp, placeless(data, source)) for stamp, data in taken])
     return found
+
+
+def placeless(message: bytes, source: Path) -> bytes:
+    """A message whose text names files below `source`, as meshes of a robot: without that folder, and without the
+    text's length, which stands before it."""
+    places = [str(place).encode() for place in (source, source.resolve(), quote(str(source)))]
+    if not any(place in message for place in places):
+        return message
+    for place in places:
+        message = message.replace(place, b"")
+    return message[8:]
 
 
 FIRST = 4 + 8 + 8
@@ -147,10 +159,11 @@ def columns(topic: str, fields: Mapping[str, Any], messages: list[tuple[int, byt
     """The channels of one of Botz's own topics."""
     import numpy as np
 
-    end = FIRST + 8 * width_of(fields)
+    width = width_of(fields)
+    end = FIRST + 8 * width
     if any(len(data) < end for _, data in messages):
         raise NoResult(f"messages of {topic} have another layout than this tool knows; adapt columns() in {__file__}")
-    numbers = np.frombuffer(b"".join(data[FIRST:end] for _, data in messages), "<f8").reshape(len(messages), -1)
+    numbers = np.frombuffer(b"".join(data[FIRST:end] for _, data in messages), "<f8").reshape(len(messages), width)
     times = [stamp for stamp, _ in messages]
     at = 0
     for one in fields.values():
@@ -204,7 +217,7 @@ def work(source: Path) -> None:
     for line in sys.stdin:
         began = time.perf_counter()
         try:
-            found = run(botz, Task(**json.loads(line)))
+            found = run(botz, source, Task(**json.loads(line)))
         except Exception as error:
             found = error_of(f"{type(error).__name__}: {error}")  # one that fails must not end the others
         print(json.dumps({"bits": found, "seconds": time.perf_counter() - began}), file=answers)
@@ -214,7 +227,7 @@ def error_of(text: str) -> dict[str, Bits]:
     return {ERROR: bits_of_bytes([(0, text.encode())])._replace(form=text)}
 
 
-def run(botz: Any, task: Task) -> dict[str, Bits]:
+def run(botz: Any, source: Path, task: Task) -> dict[str, Bits]:
     changes: dict[str, Any] = {**EVERYTHING, **task.settings, "time.method": task.method}
     with tempfile.TemporaryDirectory(prefix="botz-bits-") as folder:
         found: dict[str, Bits] = {}
@@ -224,10 +237,10 @@ def run(botz: Any, task: Task) -> dict[str, Bits]:
                 loaded = botz.load(task.scenario, overrides={**changes, "time.duration": task.seconds})
             botz.simulate(loaded, out=folder)
         except botz.BotzError as error:
-            found = error_of(str(error).replace(folder, ""))
+            found = error_of(str(error).replace(folder, "").replace(str(source), ""))
         recording = Path(folder) / "recording.mcap"
         if recording.exists():
-            found |= hashes_of(recording)
+            found |= hashes_of(recording, source)
     return found
 
 
@@ -347,6 +360,7 @@ Runs = dict[str, dict[str, dict[str, Bits]]]
 
 def hashed(source: Path, options: Options, cache: Path | None = None) -> Runs:
     """All runs of the package in a folder."""
+    source = source.absolute()
     if not (source / "botz" / "__init__.py").is_file():
         raise NoResult(f"{source} holds no package botz; name the folder that does, as src of a checkout")
     environment = environment_of(source, cache)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SHORT = ("--only", "castor-tractrix", "--duration", "0.05")
+SHORT = ("--only", "castor-tractrix", "--duration", "0.05", "--jobs", "1")
 
 
 def run(*words: str | Path, root: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -77,12 +77,12 @@ def test_renamed_channels_are_mapped(folder: Path):
 
 
 def test_a_run_that_fails_alike_in_both_is_no_success(tmp_path: Path):
-    done = run("hash", *SHORT, "--set", "world.size=[4, -3]", "-o", tmp_path / "failed.json")
+    done = run("hash", *SHORT, "--set", "robots.cart.pose=nowhere", "-o", tmp_path / "failed.json")
     assert "ended by an error" in done.stderr
     done = run("compare", tmp_path / "failed.json", tmp_path / "failed.json")
     assert done.returncode == 1
     assert "failed     error  " in done.stdout
-    assert "world.size" in done.stdout
+    assert "robots.cart.pose" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -115,16 +115,16 @@ def test_a_commit_and_the_working_tree_after_it(tmp_path: Path):
         subprocess.run([*git, *words], check=True)
 
     def compare() -> subprocess.CompletedProcess[str]:
-        words = ("commits", "HEAD", *SHORT, "--keep", tmp_path / "kept", "--jobs", "1")
+        words = ("commits", "HEAD", *SHORT, "--keep", tmp_path / "kept")
         return run(*words, root=root, NUMBA_DISABLE_JIT="1")
 
     done = compare()
     assert (done.returncode, done.stdout) == (0, "no difference in 2 runs\n"), done.stderr
     changed = root / "src" / "botz" / "physics" / "wheel_constraints.py"
     text = changed.read_text("utf-8")
-    assert text.count("y * ax + offset") == 1
-    changed.write_text(text.replace("y * ax + offset", "y * ax + 1.0000001 * offset"), encoding="utf-8")
+    assert text.count("-across / offset") == 1
+    changed.write_text(text.replace("-across / offset", "-across / offset * 1.0000001"), encoding="utf-8")
     done = compare()
     assert done.returncode == 1, done.stderr
-    assert "different  cart/" in done.stdout
+    assert "different  cart/castor/steering" in done.stdout
     assert ", kept" in done.stderr
