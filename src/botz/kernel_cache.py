@@ -157,9 +157,14 @@ def forget_old(folder: Path) -> None:
 FOLDER, PASSING = prepare()
 
 
+def must_compile(engine: str) -> bool:
+    """Whether the kernels of an engine have never run from this folder, and so are compiled first."""
+    return FOLDER is not None and not (FOLDER / f"{engine}.ready").exists()
+
+
 def announce(engine: str) -> None:
     """Before the first kernels of an engine run: say why it takes a while, once for each source."""
-    if FOLDER is None or (FOLDER / f"{engine}.ready").exists():
+    if not must_compile(engine):
         return
     text = f"botz: compiling the kernels of '{engine}', once (up to half a minute) …"
     if PASSING:

@@ -97,6 +97,47 @@ def test_a_run_in_the_lab_serves_its_links_too(own_shared_memory: None, tmp_path
         process.end()
 
 
+def test_the_demo_waits_for_a_page_lasts_and_its_ground_goes_on(own_shared_memory: None, tmp_path: Path):
+    from botz.view.lab.client import client_folder
+
+    try:
+        client_folder()
+    except BotzError as error:
+        pytest.skip(str(error))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = BotzProcess(["demo", "--port", str(port), "--out", "demo"], tmp_path, {})
+    try:
+        process.wait_for(lambda: "?token=" in process.out and process.out.endswith("\n"), "the lab's address")
+        address = next(line.split()[-1] for line in process.out.splitlines() if "?token=" in line)
+        assert address.startswith(f"http://127.0.0.1:{port}/")
+        origin, _, token = address.partition("/?token=")
+        page = Page(SimpleNamespace(origin=origin, ws=f"ws{origin[4:]}/ws", token=token))  # type: ignore[arg-type]
+        listed = next(m for m in reversed(page.told) if m["t"] == "runs")
+        if not listed["runs"]:  # its picture is still being made
+            listed = page.wait_for(lambda m: m["t"] == "runs" and m["runs"], "the run")
+        (run,) = listed["runs"]
+        # It stands at its beginning, and has no end, until a page shows it.
+        waiting = page.run(run["id"], lambda one: one["status"] != "starting")
+        assert waiting["status"] == "paused" and waiting["time"] == 0.0 and waiting["duration"] is None
+        assert waiting["driver"] == page.viewer
+        pose = next(name for name, *_ in waiting["channels"] if name.endswith("/pose"))
+        page.say(t="watch", run=run["id"], channels=[pose], rate=20)
+        page.run(run["id"], lambda one: one["status"] == "running")
+        page.frame(lambda frame: frame["s"] > 0)
+        page.socket.close()
+        process.process.send_signal(signal.SIGINT)
+        assert process.process.wait(PATIENCE) == 0
+        assert "Traceback" not in process.err
+    finally:
+        process.end()
+    rec = botz.read(tmp_path / "demo")
+    assert rec.complete and rec.summary["status"] == "interrupted" and rec.duration > 0.0
+    scenario = rec.scenario
+    assert scenario["time"]["duration"] >= 86400 and scenario["world"]["terrain"]["outside"] == "mirror"
+    assert scenario["controllers"]["tour"]["loop"] is True
+
+
 def children(pid: int) -> list[int]:
     """Processes that a process has started, and those that these have."""
     found = []

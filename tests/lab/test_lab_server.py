@@ -6,14 +6,20 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
+import msgpack
 import numpy as np
 import pytest
+from common import PATIENCE
 from lab_rig import ROBOT, SCENARIO, Page, RunningLab, lab_at
+from websockets.sync.client import connect
 
 import botz
 import botz.scenario.library
+from botz.errors import InputError
 from botz.sim.attached import AttachedRun
 
 LONG = {"time.duration": 1e6}
@@ -55,6 +61,87 @@ def test_scenarios_of_the_library_and_under_the_root_are_listed(lab: RunningLab)
     assert found[SCENARIO]["engine"] == "kinematics" and found[SCENARIO]["description"]
     assert set(botz.scenario.library.names("scenario")) < set(found)
     assert {"below/small.yaml", "fails.yaml"} == set(found) - set(botz.scenario.library.names("scenario"))
+
+
+def test_robot_files_are_no_scenarios_of_the_list(tmp_path: Path):
+    from botz.view.lab.catalogue import Catalogue
+
+    (tmp_path / "robot.yaml").write_text("extends: vivi\n")
+    (tmp_path / "heavier.yaml").write_text("extends: ./robot.yaml\n")
+    (tmp_path / "longer.yaml").write_text("extends: differential-circle\ntime: {duration: 30}\n")
+    (tmp_path / "longest.yaml").write_text("extends: ./longer.yaml\ndescription: For ever\n")
+    (tmp_path / "lost.yaml").write_text("extends: ./nowhere.yaml\n")
+    catalogue = Catalogue(tmp_path)
+    own = {one["name"]: one for one in catalogue.entries() if one["name"].endswith(".yaml")}
+    # What cannot be read is listed, with the reason.
+    assert set(own) == {"longer.yaml", "longest.yaml", "lost.yaml"}
+    assert own["longer.yaml"]["engine"] == own["longest.yaml"]["engine"] == "kinematics"
+    assert own["longest.yaml"]["description"] == "For ever" and "nowhere" in own["lost.yaml"]["description"]
+    for name in ("robot.yaml", "heavier.yaml"):
+        with pytest.raises(InputError, match="is a robot file"):
+            catalogue.load(name)
+
+
+@pytest.mark.parametrize("comes", ["early", "wrong"])
+def test_a_run_that_waits_goes_on_when_a_page_comes(own_shared_memory: None, tmp_path: Path, comes: str):
+    from botz.view.lab.lab import InitialRun
+
+    loaded = botz.load(SCENARIO, overrides={"time.duration": 1000})
+    with lab_at(tmp_path, initial=InitialRun(loaded, waits=True)) as lab:
+        page = lab.page()
+        listed = next(m for m in reversed(page.told) if m["t"] == "runs")
+        if not listed["runs"]:
+            listed = page.wait_for(lambda m: m["t"] == "runs" and m["runs"], "the run")
+        (run,) = listed["runs"]
+        if comes == "early":  # while its process is on its way
+            page.say(t="watch", run=run["id"], channels=[POSE], rate=20)
+        else:
+            waiting = page.run(run["id"], lambda one: one["status"] != "starting")
+            assert waiting["status"] == "paused" and waiting["time"] == 0.0
+            page.say(t="watch", run=run["id"], channels=["no/such"], rate=20)
+            assert "no/such" in page.error()
+        page.run(run["id"], lambda one: one["status"] == "running")
+        page.stop(run["id"])
+
+
+def test_a_first_start_says_that_kernels_are_compiled(lab: RunningLab, page: Page, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("botz.kernel_cache.must_compile", lambda engine: engine == "kinematics")
+    page.say(t="start", scenario=SCENARIO)
+    line = page.wait_for(lambda m: m["t"] == "log", "the run's first line")
+    assert "kernels of 'kinematics' are compiled, once" in line["text"]
+    assert line["said"] == [["run.compiles", {"engine": "kinematics"}]]
+    monkeypatch.undo()
+    page.stop(page.run(line["run"], lambda one: one["status"] != "starting")["id"])
+    assert not [m for m in page.told if m["t"] == "log" and m is not line and "compiled" in m["text"]]
+
+
+def test_a_page_with_the_cookie_may_take_its_time_to_say_hello(lab: RunningLab, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("botz.view.lab.app.HELLO_SECONDS", 0.2)
+    guard = lab.server.lab.guard
+    cookie = {"cookie": f"{guard.cookie}={guard.session}"}
+    with connect(lab.ws, origin=lab.origin, additional_headers=cookie, compression=None) as slow:  # type: ignore[arg-type]
+        stranger = lab.page(hello=False)
+        code, reason = stranger.closed()
+        assert code == 1008 and "said nothing" in reason
+        slow.send(msgpack.packb({"t": "hello", "token": None, "name": "slow"}))
+        assert msgpack.unpackb(slow.recv(timeout=PATIENCE))["t"] == "welcome"  # type: ignore[arg-type]
+
+
+def test_whatever_a_page_says_is_a_sign_of_life(monkeypatch: pytest.MonkeyPatch):
+    from botz.view.lab.clients import Allowance
+    from botz.view.lab.protocols import LabWebSocket
+
+    heard: list[bytes] = []
+    monkeypatch.setattr(LabWebSocket.__mro__[1], "data_received", lambda self, data: heard.append(data))
+    protocol: Any = LabWebSocket.__new__(LabWebSocket)
+    protocol._opened, protocol._strangers_bytes, protocol._bytes = False, 100, Allowance(100.0, 1.0)
+    protocol.transport = SimpleNamespace(is_closing=lambda: False, get_write_buffer_size=lambda: 0)
+    protocol.ping_timeout, waiting = 10.0, Mock()
+    protocol.pong_timer, protocol.loop = waiting, Mock()
+    protocol.data_received(b"late")
+    waiting.cancel.assert_called_once_with()
+    protocol.loop.call_later.assert_called_once_with(10.0, protocol.keepalive_timeout)
+    assert protocol.pong_timer is protocol.loop.call_later.return_value and heard == [b"late"]
 
 
 def test_a_form_holds_the_main_parameters_with_their_units_and_bounds(lab: RunningLab):

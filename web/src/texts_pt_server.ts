@@ -22,6 +22,7 @@ export const ptSentences: Record<string, string> = {
   "run.early": "Esta simulação ainda não começou.",
   "run.over": "Esta simulação terminou.",
   "run.ending": "Esta simulação está terminando; tente de novo.",
+  "run.compiles": "Os núcleos de '{engine}' são compilados, uma única vez (até meio minuto) …",
   "run.died": "O processo da simulação terminou de repente ({how}).",
   "ended.signal": "sinal {name}",
   "ended.code": "código de saída {number}",

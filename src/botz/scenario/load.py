@@ -87,18 +87,36 @@ def load(source: str | Path, *, overrides: Sequence[str] | Mapping[str, Any] = (
     `{"robots.rover.pose.0": 1}`. Raises InputError with all mistakes found.
     """
     path = absolute(locate(source, "scenario"))
-    try:
-        written = document(path, "scenario")
-    except InputError:
-        _refuse_robot(read(path), path)
-        raise
-    _refuse_robot(written, path)
-    tree = overridden(written, overrides)
+    tree = overridden(scenario_document(path), overrides)
     if _is_missing(tree.get("name")):
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem)
         tree = tree.with_items(name=Node(name, Place(path, 1)))
     tree, failed = with_robots(tree)
     return _checked(tree, path, failed, files_must_exist=True)
+
+
+def scenario_document(path: Path) -> Node:
+    """A scenario file with all that it extends, not checked yet; RobotFileError where it is a robot's."""
+    try:
+        written = document(path, "scenario")
+    except InputError:
+        _refuse_robot(read(path), path)
+        as_robot = _as_robot(path)
+        if as_robot is not None:
+            _refuse_robot(as_robot, path)
+        raise
+    _refuse_robot(written, path)
+    return written
+
+
+def _as_robot(path: Path) -> Node | None:
+    """What a file and those that it extends, down to a robot of the library, make together; None where they make no
+    robot."""
+    try:
+        tree = document(path, "robot")
+    except InputError:
+        return None
+    return None if _has_scenario_keys(tree) else tree
 
 
 def load_data(
@@ -185,8 +203,11 @@ def _extends_robot(tree: Node) -> bool:
     """Builds on a robot of the library, and holds nothing that only a scenario has."""
     below = tree.get("extends")
     name = below.value if below is not None and isinstance(below.value, str) else ""
-    only_scenario = any(tree.get(key) is not None for key in ("time", "controllers", "record"))
-    return name in library.names("robot") and name not in library.names("scenario") and not only_scenario
+    return name in library.names("robot") and name not in library.names("scenario") and not _has_scenario_keys(tree)
+
+
+def _has_scenario_keys(tree: Node) -> bool:
+    return any(tree.get(key) is not None for key in ("time", "controllers", "record"))
 
 
 def _is_missing(node: Node | None) -> bool:

@@ -36,7 +36,10 @@ from botz.view.lab.sentences import LabError, Sentence, told
 
 logger = logging.getLogger("botz.lab")
 HELLO_SECONDS = 10.0
-"""How long a new connection may take to say who it is [s]."""
+"""How long a stranger's new connection may take to say who it is [s]."""
+LOADING_SECONDS = 120.0
+"""How long one with the cookie may: its page is ours, and on a busy machine says nothing while it builds its picture.
+Whether it is still there, the pings of the connection find out sooner."""
 TOO_MANY_DROPPED = "too many pages of yours were dropped; wait"
 LARGEST_BODY = 1 << 16
 MOST_DATA_CHANNELS = 2000
@@ -373,16 +376,18 @@ async def websocket(socket: WebSocket) -> None:
 
 async def introduced(lab: Lab, client: Client) -> bool:
     """The first message says who it is, and knows the token where one is needed."""
+    is_known = lab.guard.has_cookie(client.scope)
+    patience = LOADING_SECONDS if is_known else HELLO_SECONDS
     try:
-        async with asyncio.timeout(HELLO_SECONDS):
+        async with asyncio.timeout(patience):
             message = said.understood(await client.receive())
     except TimeoutError:
-        raise Dropped(f"said nothing for {HELLO_SECONDS:g} s") from None
+        raise Dropped(f"said nothing for {patience:g} s") from None
     except said.BadMessage as error:
         raise Dropped(f"no hello: {error}") from None
     if not isinstance(message, said.Hello):
         raise Dropped("no hello")
-    if not lab.guard.has_cookie(client.scope):
+    if not is_known:
         why = await lab.guard.check(message.token, client.address)
         if why is not None:
             await client.close(4401, str(why))

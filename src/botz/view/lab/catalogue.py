@@ -12,7 +12,7 @@ from typing import Any
 
 from botz.errors import BotzError, InputError, Problem
 from botz.scenario import library
-from botz.scenario.load import LoadedScenario, load
+from botz.scenario.load import LoadedScenario, RobotFileError, load, scenario_document
 from botz.scenario.names import closest
 from botz.scenario.reading import read
 from botz.view.lab.keywords import keywords
@@ -80,13 +80,17 @@ class Catalogue:
 
     @staticmethod
     def _entry(name: str, path: Path) -> dict[str, Any] | None:
-        """None for what is a YAML file and no scenario."""
+        """None for what is a YAML file and no scenario: notes, or a robot by itself."""
         try:
             document = read(path)
+            if not isinstance(document.value, dict) or not {"robots", "extends"} & set(document.value):
+                return None
+            if "robots" not in document.value:
+                document = scenario_document(path)
+        except RobotFileError:
+            return None
         except BotzError as error:
             return {"name": name, "engine": "", **told(Sentence("unreadable.scenario", why=str(error)), "description")}
-        if not isinstance(document.value, dict) or not {"robots", "extends"} & set(document.value):
-            return None
 
         def text(key: str) -> str:
             node = document.get(key)

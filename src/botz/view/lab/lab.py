@@ -133,13 +133,13 @@ class Lab:
     def _viewers(self) -> dict[str, Any]:
         return {"t": "viewers", "viewers": [{"id": one.id, "name": one.name} for one in self.clients.values()]}
 
-    def _run_changed(self, run: LabRun, line: tuple[str, str] | None) -> None:
+    def _run_changed(self, run: LabRun, line: tuple[str, str | Sentence] | None) -> None:
         if line is None:
             self._tell_runs()
             return
         for client in self.clients.values():
             if not client.is_behind:  # a page misses a line rather than its connection
-                client.tell({"t": "log", "run": run.id, "level": line[0], "text": line[1]})
+                client.tell({"t": "log", "run": run.id, "level": line[0], **told(line[1])})
 
     def _tell_runs(self) -> None:
         if self._telling is None:
@@ -223,14 +223,15 @@ class Lab:
 
     def _watch(self, client: Client, message: said.Watch) -> None:
         run = self.runs[message.run]
-        if not message.channels:
+        if message.channels:
+            run.watched()  # also by a page that asks for a channel that is not there: somebody is looking
+        else:
             client.subscriptions.pop(run.id, None)
             client.tell({"t": "watching", "run": run.id, "k": client.next_number(), "channels": []})
             return
         if run.channels is not None:
             for name in message.channels:
                 run.channels.slice_of(name)  # tells an unknown one, and what it may have meant
-        run.watched()
         client.watch(Subscription(run, client.next_number(), list(dict.fromkeys(message.channels)), message.rate))
 
     def _seat(self, client: Client, message: said.Seat) -> None:

@@ -145,6 +145,10 @@ class LabWebSocket(WebSocketsSansIOProtocol):
         ):
             self._cut_off()
             return
+        if self.pong_timer is not None and self.ping_timeout is not None:
+            # Whatever it says is a sign of life: a slow page finds our ping behind all that it has still to read.
+            self.pong_timer.cancel()
+            self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
         super().data_received(data)
 
     def handle_ping(self) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from botz import kernel_cache
 from botz.engines.base import ChannelTable
 from botz.errors import BotzError
 from botz.run import with_changes
@@ -116,6 +117,8 @@ class LabRun:
         self._again = False
         self._start_paused = False
         self._waits = False
+        self._goes_on = False
+        """A page has come before the process that begins paused was there."""
         self._stop_at = 0.0
         self._ending: dict[str, Any] | None = None
 
@@ -188,10 +191,14 @@ class LabRun:
         self._waits = self._start_paused = True
 
     def watched(self) -> None:
-        """A page has its picture and asks for its numbers."""
-        if self._waits and self.attached is not None:
-            self._waits = False
+        """A page asks for its numbers: what waited for one goes on, at once or as soon as it has begun."""
+        if not self._waits:
+            return
+        self._waits = False
+        if self.attached is not None:
             self.attached.pause(False)
+        else:
+            self._goes_on = True
 
     def step(self, n: int) -> None:
         self._must().step(n)
@@ -294,6 +301,8 @@ class LabRun:
             "path": sys.path,
         }
         self._start_paused = False
+        if kernel_cache.must_compile(loaded.engine):
+            self._log("info", Sentence("run.compiles", engine=loaded.engine), tell)
         async with spawner.child(RUN, orders) as child:
             while self._ending is None:
                 messages, ended = child.look()
@@ -329,6 +338,9 @@ class LabRun:
                 self.channels = self.attached.channels
                 self._last = None
                 self.attached.set_speed(self.factor)  # it may have been changed meanwhile
+                if self._goes_on:
+                    self._goes_on = False
+                    self.attached.pause(False)
             case "log":
                 self._log(str(message["level"]), str(message["text"]), tell)
             case "finished":
@@ -343,7 +355,7 @@ class LabRun:
         self.status = "paused" if self.attached.paused else "running"
         tell(self, None)
 
-    def _log(self, level: str, text: str, tell: Tell) -> None:
+    def _log(self, level: str, text: str | Sentence, tell: Tell) -> None:
         self.logs.append((level, text))
         tell(self, (level, text))
 
@@ -376,7 +388,7 @@ def all_hands(spec: Any, layouts: Mapping[str, Any], kinds: Mapping[str, str]) -
     }
 
 
-Tell = Callable[[LabRun, tuple[str, str] | None], None]
+Tell = Callable[[LabRun, tuple[str, str | Sentence] | None], None]
 """Called when something about a run has changed, or with a line of its log."""
 
 

@@ -35,6 +35,7 @@ ENGLISH = {
     "run.early": "this run has not begun yet",
     "run.over": "this run has ended",
     "run.ending": "this run is just ending; try again",
+    "run.compiles": "the kernels of '{engine}' are compiled, once (up to half a minute) …",
     "run.died": "its process ended unexpectedly ({how})",
     "ended.signal": "signal {name}",
     "ended.code": "exit code {number}",
