@@ -206,7 +206,7 @@ def told(found: list[Difference], runs: int, shown: int) -> str:
         rows.setdefault((one.scenario, one.method), []).append(one)
     for (scenario, method), ones in rows.items():
         lines.append(f"{scenario}, {method}: {counted(ones)}")
-        width = max(len(one.name) for one in ones[:shown])
+        width = max((len(one.name) for one in ones[:shown]), default=0)
         lines += [f"    {one.what:9}  {one.name:{width}}  {one.hint}".rstrip() for one in ones[:shown]]
         if len(ones) > shown:
             lines.append(f"    … and {len(ones) - shown} more (--shown {len(ones)} lists them)")

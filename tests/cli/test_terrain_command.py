@@ -29,6 +29,13 @@ def hill(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("outside", ["edge", "mirror", "end"])
+def test_the_table_says_what_comes_beyond_the_ground(botz: Botz, hill: Path, outside: str):
+    answer = botz("terrain", hill, "--set", f"world.terrain.outside={outside}")
+    assert answer.code == 0, answer.err
+    assert f"{outside}: " in answer.out
+
+
 def test_the_table_says_what_the_ground_is(botz: Botz, hill: Path, tmp_path: Path):
     answer = botz("terrain", hill)
     assert answer.code == 0, answer.err

@@ -141,7 +141,7 @@ def test_a_controller_whose_command_does_not_fit_is_told_before_the_first_step(a
 @pytest.mark.parametrize(
     ("step", "key", "words"),
     [
-        ({"type": "joints", "to": [5.0, 0.0]}, "to.0", "5 is outside the range of lift, -1 to 1 m"),
+        ({"type": "joints", "to": [5.0, 0.0]}, "to.0", "5 m is outside the range of lift, -1 m to 1 m"),
         ({"type": "joints", "to": [0.1, 0.1, 1.0]}, "to", "3 numbers for 2 joints"),
         ({"type": "joints", "to": [0.0, 0.0], "through": [[0.0, 0.0], [7.0, 0.0]]}, "through.1.0", "outside the range"),
     ],

@@ -136,9 +136,12 @@ def test_mistakes_that_need_no_plan_come_all_at_once(arm):
     )
     assert found == {
         "steps[0].to": "3 numbers for 6 joints",
-        "steps[1].to[1]": "2 is outside the range of shoulder_pitch, -0.698132 to 1.5708 rad",
-        "steps[1].through[1][0]": "3 is outside the range of shoulder_yaw, -2.0944 to 2.0944 rad",
-        "steps[1].through[1][2]": "-3 is outside the range of elbow, -2.35619 to 1.74533 rad",
+        "steps[1].to[1]": "2 rad (114.592 deg) is outside the range of shoulder_pitch, "
+        "-0.698132 rad (-40 deg) to 1.5708 rad (90 deg)",
+        "steps[1].through[1][0]": "3 rad (171.887 deg) is outside the range of shoulder_yaw, "
+        "-2.0944 rad (-120 deg) to 2.0944 rad (120 deg)",
+        "steps[1].through[1][2]": "-3 rad (-171.887 deg) is outside the range of elbow, "
+        "-2.35619 rad (-135 deg) to 1.74533 rad (100 deg)",
         "steps[2].opening": "0.2 m; the gripper opens to 0.099 m",
         "steps[2].force": "5000 N; the gripper has 4092 N",
     }

@@ -242,7 +242,8 @@ def test_a_point_that_is_there_twice_is_passed_once():
 def test_a_spline_that_swings_out_of_a_range_is_refused():
     points = [[0.0], [1.0], [1.0 + 1e-3], [0.0]]
     with pytest.raises(
-        InputError, match=r"joint 'base' swings to 1\.\d+ rad, outside its range, -1 to 1\.001"
+        InputError,
+        match=r"joint 'base' swings to 1\.\d+ rad \(57\.\d+ deg\), outside its range, -1 rad .* to 1\.001 rad",
     ) as caught:
         through_points(points, limits_of([1.0], [2.0], -1.0, 1.001))
     assert caught.value.problems[0].key == "through"

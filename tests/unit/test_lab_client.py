@@ -141,7 +141,10 @@ def hook(checkout: Path, web: ModuleType, monkeypatch: pytest.MonkeyPatch) -> An
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "build_web", lambda root: web)
+    sbom = module.tool(ROOT, "sbom")
+    release = sbom.release(ROOT)
+    monkeypatch.setattr(sbom, "release", lambda root: release)  # the small checkout pins nothing
+    monkeypatch.setattr(module, "tool", lambda root, name: {"build_web": web, "sbom": sbom}[name])
     monkeypatch.delenv("BOTZ_REQUIRE_CLIENT", raising=False)
     monkeypatch.delenv("BOTZ_SKIP_CLIENT", raising=False)
     return module.ClientBuild(str(checkout), {}, None, None, "", "wheel")
@@ -150,7 +153,7 @@ def hook(checkout: Path, web: ModuleType, monkeypatch: pytest.MonkeyPatch) -> An
 def test_an_install_goes_on_without_the_page_and_says_why(hook: Any, checkout: Path, web: ModuleType) -> None:
     web.client_of(checkout).mkdir(parents=True)
     (web.client_of(checkout) / "index.html").write_text("of an older version")
-    hook.initialize("standard", {})
+    hook.initialize("standard", {"sbom_files": []})
     assert not web.client_of(checkout).exists()
     assert "Node.js" in web.missing_note(checkout).read_text()
 
@@ -160,14 +163,14 @@ def test_where_the_page_is_required_an_install_fails_without_it(
 ) -> None:
     monkeypatch.setenv("BOTZ_REQUIRE_CLIENT", "1")
     with pytest.raises(RuntimeError, match=r"the lab's page could not be built: .*Node\.js"):
-        hook.initialize("standard", {})
+        hook.initialize("standard", {"sbom_files": []})
     monkeypatch.setenv("BOTZ_SKIP_CLIENT", "1")
-    hook.initialize("standard", {})
+    hook.initialize("standard", {"sbom_files": []})
     assert not web.missing_note(checkout).exists()
 
 
 @needs_scripts
 def test_an_install_builds_the_page(hook: Any, tmp_path: Path, checkout: Path, web: ModuleType) -> None:
     put_node(tmp_path)
-    hook.initialize("standard", {})
+    hook.initialize("standard", {"sbom_files": []})
     assert (web.client_of(checkout) / "index.html").read_text() == "page"

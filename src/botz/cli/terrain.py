@@ -50,7 +50,11 @@ def shown(report: dict[str, Any]) -> dict[str, str]:
     """The report for people."""
     (x_low, x_high), (y_low, y_high) = report["x_m"], report["y_m"]
     points, spacing = report["points"], report["resolution_m"]
-    beyond = {"edge": "the height at the edge goes on", "end": "the run ends"}[report["outside"]]
+    beyond = {
+        "edge": "the height at the edge goes on",
+        "mirror": "mirror images go on without end",
+        "end": "the run ends",
+    }[report["outside"]]
     lines = {
         "size": f"{x_high - x_low:g} m × {y_high - y_low:g} m (x {x_low:g} … {x_high:g}, y {y_low:g} … {y_high:g})",
         "resolution": f"{spacing[0]:.4g} m × {spacing[1]:.4g} m, {points[0]} × {points[1]} points",
