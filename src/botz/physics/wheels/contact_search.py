@@ -50,12 +50,12 @@ def clear_slopes(work):
 
 
 @inlined
-def newton_in_cell(corner, rise_x, rise_y, twist, cells_x, cells_y, u, v, z, h, bx, by, bz):  # -> change of h, slopes
+def newton_in_cell(corner, rise_x, rise_y, twist, cells_x, cells_y, u, v, z, h, b):  # -> change of h, slopes
     """One step of Newton's method for z + h b_z = f, at (u, v) in a cell of the ground (`cell_of`)."""
     fx = (rise_x + twist * v) * cells_x
     fy = (rise_y + twist * u) * cells_y
     ground = corner + rise_x * u + (rise_y + twist * u) * v
-    return (ground - z - h * bz) / (bz - fx * bx - fy * by), fx, fy
+    return (ground - z - h * b[2]) / (b[2] - fx * b[0] - fy * b[1]), fx, fy
 
 
 @on_lanes
@@ -79,7 +79,7 @@ def follow_contacts(model, state, work, body, grid):
         v = (py + start * by - y_min) * cells_y - state.cell_ya[i]
         change, fx, fy = newton_in_cell(
             state.corner_a[i], state.rise_xa[i], state.rise_ya[i], state.twist_a[i], cells_x, cells_y,
-            u, v, pz, start, bx, by, bz,
+            u, v, pz, start, (bx, by, bz),
         )  # fmt: skip
         h = start + change
         settled = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0 and abs(change) < model.tolerance[i]
@@ -103,7 +103,7 @@ def follow_contacts(model, state, work, body, grid):
         v = (py + start * by - y_min) * cells_y - state.cell_yb[i]
         change, fx, fy = newton_in_cell(
             state.corner_b[i], state.rise_xb[i], state.rise_yb[i], state.twist_b[i], cells_x, cells_y,
-            u, v, pz, start, bx, by, bz,
+            u, v, pz, start, (bx, by, bz),
         )  # fmt: skip
         h = start + change
         settled = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0 and abs(change) < model.tolerance[i]
