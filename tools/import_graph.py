@@ -85,6 +85,7 @@ def essential(edges: dict[str, set[str]]) -> dict[str, set[str]]:
 
 def draw(path: Path) -> None:
     from matplotlib.figure import Figure
+    from matplotlib.patches import FancyBboxPatch
 
     whole = graph()
     edges = essential({room: others - DETAILS for room, others in whole.items() if room not in DETAILS})
@@ -113,12 +114,13 @@ def draw(path: Path) -> None:
             (x, y), (u, v) = places[room], places[other]
             arrow = {"arrowstyle": "-|>", "color": "#9aa3ad", "shrinkA": 0, "shrinkB": 0, "lw": 1.0}
             axes.annotate("", (u, v + 0.33), (x, y - 0.33), arrowprops=arrow)
-    box = {"boxstyle": "round,pad=0.45", "facecolor": "#eef3f8", "edgecolor": "#5b7fa6"}
     for room, (x, y) in places.items():
+        box = FancyBboxPatch((x - 0.95, y - 0.30), 1.9, 0.60, boxstyle="round,pad=0,rounding_size=0.1", zorder=2)
+        box.set(facecolor="#eef3f8", edgecolor="#5b7fa6")
+        axes.add_patch(box)
         name = "botz" if room == "__init__" else room
         axes.text(x, y + 0.10, name, ha="center", va="center", fontsize=10.5, weight="bold", zorder=3)
-        axes.text(x, y - 0.17, HOLDS[room], ha="center", va="center", fontsize=7.5, color="#444", zorder=3)
-        axes.text(x, y, " " * 34 + "\n" + " " * 30, ha="center", va="center", fontsize=8.0, bbox=box, zorder=2)
+        axes.text(x, y - 0.15, HOLDS[room], ha="center", va="center", fontsize=7.5, color="#444", zorder=3)
     names = ", ".join(sorted(DETAILS - {"__main__"}))
     axes.text(0.5, 0.02, f"below all: {names}", transform=axes.transAxes, ha="center", fontsize=8, color="#444")
     xs = [x for x, _ in places.values()]
