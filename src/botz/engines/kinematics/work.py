@@ -47,4 +47,4 @@ def new_work(model: Model) -> Work:
     kinds = (ROBOT_WORK, WHEEL_WORK, GROUP_WORK, MOTOR_WORK, EQUATION_WORK)
     most = max(3, int((model.robots["equation_stop"] - model.robots["equation_start"]).max()))
     records = [np.zeros(own.size, kind) for own, kind in zip(model, kinds, strict=True)]
-    return Work(*records, np.zeros((3, most, most)))
+    return Work._make([*records, np.zeros((3, most, most))])
