@@ -22,7 +22,7 @@ from botz.physics.wheels.suspension import suspension_force
 from botz.rotations import cross, dot
 
 LANES = 4
-FOUR, VECTOR = (np.float64, LANES), (np.float64, 3)
+FOUR, RIMS, VECTOR = (np.float64, LANES), (np.float64, (2, LANES)), (np.float64, 3)
 GRAVITY = 9.80665
 """For the mass that a load stands for, in damping ratios; not the world's gravity."""
 COULOMB, MAGIC = 1.0, 2.0
@@ -49,15 +49,15 @@ WHEEL_MODEL = record(
     any_coulomb=np.int64, any_magic=np.int64, any_shift=np.int64,
 )  # fmt: skip
 
+_SEARCH = words("""
+    rim_slice rim_h rim_step rim_margin rim_seen rim_sine rim_cosine rim_cell_x rim_cell_y rim_corner rim_rise_x
+    rim_rise_y rim_twist
+""")
+
 WHEEL_STATE = record(
     **dict.fromkeys(
         # deflections of the tread, the load that they belong to, whether it slides; deflections of the wall contact
         words("u_x u_y load_before sliding wall_x wall_y wall_z")
-        # memory of the contact search, for both rims
-        + words("""
-            slice_a slice_b h_a h_b step_a step_b margin_a margin_b seen_a seen_b sine_a sine_b cosine_a cosine_b
-            cell_xa cell_xb cell_ya cell_yb corner_a corner_b rise_xa rise_xb rise_ya rise_yb twist_a twist_b
-        """)
         # memory of the Magic Formula: the load of the last look, the coefficients that it gave, friction per load
         + words("""
             load_seen mu_x mu_y b_x b_y b_m bend_x bend_y bend_m arm_m top_slip top_sine damp_x damp_y ratio_x ratio_y
@@ -68,15 +68,18 @@ WHEEL_STATE = record(
             bent_x bent_y wall_depth wall_force_x wall_force_y wall_force_z
         """),
         FOUR,
-    )
+    ),
+    # memory of the contact search, for both rims: the left ones of four wheels, then the right ones
+    **dict.fromkeys(_SEARCH, RIMS),
 )  # fmt: skip
 
 WHEEL_WORK = record(
     **dict.fromkeys(words("""
-        arm_x arm_y arm_z b_n b_t b_l t_x t_y t_z l_x l_y l_z w_x w_y w_z spin_n slope_xa slope_ya slope_xb slope_yb
-        fresh_a fresh_b wall_slice wall_side wall_nx wall_ny wall_nz wall_rate_x wall_rate_y wall_rate_z
+        arm_x arm_y arm_z b_n b_t b_l t_x t_y t_z l_x l_y l_z w_x w_y w_z spin_n wall_slice wall_side
+        wall_nx wall_ny wall_nz wall_rate_x wall_rate_y wall_rate_z
         weight_x weight_y resist_x resist_y change rate_x rate_y load_bent grown loose
-    """), FOUR)
+    """), FOUR),
+    **dict.fromkeys(words("rim_slope_x rim_slope_y rim_fresh"), RIMS),
 )  # fmt: skip
 
 
@@ -84,9 +87,9 @@ def start_wheels(state: np.ndarray) -> None:
     """Blocks of wheels that nothing has touched yet, nor seen."""
     for field in WHEEL_STATE.names or ():
         state[field] = 0.0
-    for field in ("n_z", "cosine", "cosine_a", "cosine_b", "load_seen", "mu_x", "mu_y"):
+    for field in ("n_z", "cosine", "rim_cosine", "load_seen", "mu_x", "mu_y"):
         state[field] = 1.0
-    state["slice_a"], state["slice_b"] = -1.0, -1.0
+    state["rim_slice"] = -1.0
 
 
 @compiled
