@@ -61,7 +61,14 @@ def newton_in_cell(cell, cells_x, cells_y, u, v, z, h, bx, by, bz):  # -> change
 
 @on_lanes
 def follow_contacts(model, state, work, body, grid):
-    """One step of Newton's method at both rims' last slices, from where the deflection was going; `fresh` where that
+    for rim in range(2):
+        for i in range(LANES):
+            follow_contact(model, state, work, body, grid, rim, i)
+
+
+@inlined
+def follow_contact(model, state, work, body, grid, rim, i):
+    """One step of Newton's method at a rim's last slice, from where the deflection was going; `fresh` where that
     settles it, in the cell of the ground that was looked up last, and no other slice can have become the contact."""
     n, t, b, x = body.n, body.t, body.b, body.position
     nx, ny, nz = n[0], n[1], n[2]
@@ -70,33 +77,30 @@ def follow_contacts(model, state, work, body, grid):
     ox, oy, oz = x[0], x[1], x[2]
     x_min, y_min, cells_x, cells_y = grid.x_min, grid.y_min, grid.cells_x, grid.cells_y
     growth, travelled = 1.0 + body.steepest, body.travelled
-    for rim in range(2):
-        side_of_rim = 1.0 - 2.0 * rim
-        for i in range(LANES):
-            forward, down = model.radius[i] * state.rim_sine[rim, i], model.radius[i] * state.rim_cosine[rim, i]
-            side, last = side_of_rim * model.half_width[i], state.rim_h[rim, i]
-            start = last + state.rim_step[rim, i]
-            px = ox + work.arm_x[i] + side * tx + forward * nx - down * bx
-            py = oy + work.arm_y[i] + side * ty + forward * ny - down * by
-            pz = oz + work.arm_z[i] + side * tz + forward * nz - down * bz
-            u = (px + start * bx - x_min) * cells_x - state.rim_cell_x[rim, i]
-            v = (py + start * by - y_min) * cells_y - state.rim_cell_y[rim, i]
-            cell = (
-                state.rim_corner[rim, i], state.rim_rise_x[rim, i], state.rim_rise_y[rim, i], state.rim_twist[rim, i]
-            )  # fmt: skip
-            change, fx, fy = newton_in_cell(cell, cells_x, cells_y, u, v, pz, start, bx, by, bz)
-            h = start + change
-            settled = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0 and abs(change) < model.tolerance[i]
-            settled = settled and model.h_min[i] < h <= model.h_max[i]
-            hanging, margin = state.rim_slice[rim, i] < 0.0, state.rim_margin[rim, i]
-            way = travelled - state.rim_seen[rim, i]
-            fresh = growth * way < margin if hanging else (settled and growth * (way + abs(h - last)) < margin)
-            follow = fresh and not hanging
-            work.rim_fresh[rim, i] = 1.0 if fresh else 0.0
-            state.rim_margin[rim, i] = margin - growth * abs(h - last) if follow else margin
-            state.rim_step[rim, i] = h - last if follow else 0.0
-            state.rim_h[rim, i] = h if follow else last
-            work.rim_slope_x[rim, i], work.rim_slope_y[rim, i] = fx, fy
+    forward, down = model.radius[i] * state.rim_sine[rim, i], model.radius[i] * state.rim_cosine[rim, i]
+    side, last = (1.0 - 2.0 * rim) * model.half_width[i], state.rim_h[rim, i]
+    start = last + state.rim_step[rim, i]
+    px = ox + work.arm_x[i] + side * tx + forward * nx - down * bx
+    py = oy + work.arm_y[i] + side * ty + forward * ny - down * by
+    pz = oz + work.arm_z[i] + side * tz + forward * nz - down * bz
+    u = (px + start * bx - x_min) * cells_x - state.rim_cell_x[rim, i]
+    v = (py + start * by - y_min) * cells_y - state.rim_cell_y[rim, i]
+    cell = (
+        state.rim_corner[rim, i], state.rim_rise_x[rim, i], state.rim_rise_y[rim, i], state.rim_twist[rim, i]
+    )  # fmt: skip
+    change, fx, fy = newton_in_cell(cell, cells_x, cells_y, u, v, pz, start, bx, by, bz)
+    h = start + change
+    settled = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0 and abs(change) < model.tolerance[i]
+    settled = settled and model.h_min[i] < h <= model.h_max[i]
+    hanging, margin = state.rim_slice[rim, i] < 0.0, state.rim_margin[rim, i]
+    way = travelled - state.rim_seen[rim, i]
+    fresh = growth * way < margin if hanging else (settled and growth * (way + abs(h - last)) < margin)
+    follow = fresh and not hanging
+    work.rim_fresh[rim, i] = 1.0 if fresh else 0.0
+    state.rim_margin[rim, i] = margin - growth * abs(h - last) if follow else margin
+    state.rim_step[rim, i] = h - last if follow else 0.0
+    state.rim_h[rim, i] = h if follow else last
+    work.rim_slope_x[rim, i], work.rim_slope_y[rim, i] = fx, fy
 
 
 @compiled
@@ -165,6 +169,12 @@ def search_rim_near(model, state, work, body, ground, slices, i, rim):
 
 @on_lanes
 def merge_rims(model, state, work, body):
+    for i in range(LANES):
+        merge_rims_of_wheel(model, state, work, body, i)
+
+
+@inlined
+def merge_rims_of_wheel(model, state, work, body, i):
     """One contact of both rims.
 
     On level ground both rims touch. Where their deflections differ by less than `blend`, the wheel stands on both, in
@@ -179,47 +189,46 @@ def merge_rims(model, state, work, body):
     nx, ny, nz = n[0], n[1], n[2]
     tx, ty, tz = t[0], t[1], t[2]
     bx, by, bz = b[0], b[1], b[2]
-    for i in range(LANES):
-        h_a, h_b, blend, radius, half = (
-            state.rim_h[0, i],
-            state.rim_h[1, i],
-            model.blend[i],
-            model.radius[i],
-            model.half_width[i],
-        )
-        on_a, on_b = state.rim_slice[0, i] >= 0.0, state.rim_slice[1, i] >= 0.0 and half > 0.0
-        difference = h_a - h_b
-        mixed = min(max(0.5 + 0.5 * difference / blend, 0.0), 1.0)
-        share = (mixed if on_b else 1.0) if on_a else 0.0
-        rest = 1.0 - share
-        both = share * rest
-        level = 0.5 * (h_a + h_b) + difference * difference / (4.0 * blend) + 0.25 * blend
-        h = level if both > 0.0 else (h_a if share > 0.5 else h_b)
-        scale_a = 1.0 / (bz - work.rim_slope_x[0, i] * bx - work.rim_slope_y[0, i] * by)
-        scale_b = 1.0 / (bz - work.rim_slope_x[1, i] * bx - work.rim_slope_y[1, i] * by)
-        ax, ay, az = -work.rim_slope_x[0, i] * scale_a, -work.rim_slope_y[0, i] * scale_a, scale_a
-        cx, cy, cz = -work.rim_slope_x[1, i] * scale_b, -work.rim_slope_y[1, i] * scale_b, scale_b
-        mx, my, mz = share * ax + rest * cx, share * ay + rest * cy, share * az + rest * cz
-        b_n = 1.0 / sqrt(mx * mx + my * my + mz * mz)
-        forward = radius * (share * state.rim_sine[0, i] + rest * state.rim_sine[1, i])
-        up = share * (h_a - radius * state.rim_cosine[0, i]) + rest * (h_b - radius * state.rim_cosine[1, i])
-        side = half * (share - rest)
-        ahead = radius * (state.rim_sine[0, i] - state.rim_sine[1, i])
-        above = h_a - h_b - radius * (state.rim_cosine[0, i] - state.rim_cosine[1, i])
-        dx = 2.0 * half * tx + ahead * nx + above * bx
-        dy = 2.0 * half * ty + ahead * ny + above * by
-        dz = 2.0 * half * tz + ahead * nz + above * bz
-        wx, wy, wz = cross(dx, dy, dz, ax - cx, ay - cy, az - cz)
-        touching = (on_a or on_b) and h > 0.0
-        state.h[i] = h if touching else 0.0
-        work.w_x[i], work.w_y[i], work.w_z[i] = both * wx, both * wy, both * wz
-        state.p_x[i] = work.arm_x[i] + side * tx + forward * nx + up * bx
-        state.p_y[i] = work.arm_y[i] + side * ty + forward * ny + up * by
-        state.p_z[i] = work.arm_z[i] + side * tz + forward * nz + up * bz
-        state.n_x[i], state.n_y[i], state.n_z[i] = mx * b_n, my * b_n, mz * b_n
-        work.b_n[i] = b_n
-        state.sine[i] = share * state.rim_sine[0, i] + rest * state.rim_sine[1, i]
-        state.cosine[i] = share * state.rim_cosine[0, i] + rest * state.rim_cosine[1, i]
+    h_a, h_b, blend, radius, half = (
+        state.rim_h[0, i],
+        state.rim_h[1, i],
+        model.blend[i],
+        model.radius[i],
+        model.half_width[i],
+    )
+    on_a, on_b = state.rim_slice[0, i] >= 0.0, state.rim_slice[1, i] >= 0.0 and half > 0.0
+    difference = h_a - h_b
+    mixed = min(max(0.5 + 0.5 * difference / blend, 0.0), 1.0)
+    share = (mixed if on_b else 1.0) if on_a else 0.0
+    rest = 1.0 - share
+    both = share * rest
+    level = 0.5 * (h_a + h_b) + difference * difference / (4.0 * blend) + 0.25 * blend
+    h = level if both > 0.0 else (h_a if share > 0.5 else h_b)
+    scale_a = 1.0 / (bz - work.rim_slope_x[0, i] * bx - work.rim_slope_y[0, i] * by)
+    scale_b = 1.0 / (bz - work.rim_slope_x[1, i] * bx - work.rim_slope_y[1, i] * by)
+    ax, ay, az = -work.rim_slope_x[0, i] * scale_a, -work.rim_slope_y[0, i] * scale_a, scale_a
+    cx, cy, cz = -work.rim_slope_x[1, i] * scale_b, -work.rim_slope_y[1, i] * scale_b, scale_b
+    mx, my, mz = share * ax + rest * cx, share * ay + rest * cy, share * az + rest * cz
+    b_n = 1.0 / sqrt(mx * mx + my * my + mz * mz)
+    forward = radius * (share * state.rim_sine[0, i] + rest * state.rim_sine[1, i])
+    up = share * (h_a - radius * state.rim_cosine[0, i]) + rest * (h_b - radius * state.rim_cosine[1, i])
+    side = half * (share - rest)
+    ahead = radius * (state.rim_sine[0, i] - state.rim_sine[1, i])
+    above = h_a - h_b - radius * (state.rim_cosine[0, i] - state.rim_cosine[1, i])
+    dx = 2.0 * half * tx + ahead * nx + above * bx
+    dy = 2.0 * half * ty + ahead * ny + above * by
+    dz = 2.0 * half * tz + ahead * nz + above * bz
+    wx, wy, wz = cross(dx, dy, dz, ax - cx, ay - cy, az - cz)
+    touching = (on_a or on_b) and h > 0.0
+    state.h[i] = h if touching else 0.0
+    work.w_x[i], work.w_y[i], work.w_z[i] = both * wx, both * wy, both * wz
+    state.p_x[i] = work.arm_x[i] + side * tx + forward * nx + up * bx
+    state.p_y[i] = work.arm_y[i] + side * ty + forward * ny + up * by
+    state.p_z[i] = work.arm_z[i] + side * tz + forward * nz + up * bz
+    state.n_x[i], state.n_y[i], state.n_z[i] = mx * b_n, my * b_n, mz * b_n
+    work.b_n[i] = b_n
+    state.sine[i] = share * state.rim_sine[0, i] + rest * state.rim_sine[1, i]
+    state.cosine[i] = share * state.rim_cosine[0, i] + rest * state.rim_cosine[1, i]
 
 
 @compiled
