@@ -70,11 +70,10 @@ def follow_contacts(model, state, work, body, grid):
 def follow_contact(model, state, work, body, grid, rim, i):
     """One step of Newton's method at a rim's last slice, from where the deflection was going; `fresh` where that
     settles it, in the cell of the ground that was looked up last, and no other slice can have become the contact."""
-    n, t, b, x = body.n, body.t, body.b, body.position
-    nx, ny, nz = n[0], n[1], n[2]
-    tx, ty, tz = t[0], t[1], t[2]
-    bx, by, bz = b[0], b[1], b[2]
-    ox, oy, oz = x[0], x[1], x[2]
+    nx, ny, nz = vector(body.n)
+    tx, ty, tz = vector(body.t)
+    bx, by, bz = vector(body.b)
+    ox, oy, oz = vector(body.position)
     x_min, y_min, cells_x, cells_y = grid.x_min, grid.y_min, grid.cells_x, grid.cells_y
     growth, travelled = 1.0 + body.steepest, body.travelled
     forward, down = model.radius[i] * state.rim_sine[rim, i], model.radius[i] * state.rim_cosine[rim, i]
@@ -185,10 +184,9 @@ def merge_rims_of_wheel(model, state, work, body, i):
     The normal is the ground's, n̂ = (−f_x, −f_y, 1)/|·|. Corrected: the source takes the rim's radius, which is not
     normal to the ground and feeds energy in. m = n̂/(b·n̂) moves h by one when the body moves by one along it.
     """
-    n, t, b = body.n, body.t, body.b
-    nx, ny, nz = n[0], n[1], n[2]
-    tx, ty, tz = t[0], t[1], t[2]
-    bx, by, bz = b[0], b[1], b[2]
+    nx, ny, nz = vector(body.n)
+    tx, ty, tz = vector(body.t)
+    bx, by, bz = vector(body.b)
     h_a, h_b, blend, radius, half = (
         state.rim_h[0, i],
         state.rim_h[1, i],
