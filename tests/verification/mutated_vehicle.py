@@ -54,7 +54,7 @@ MUTATIONS = (
         ("held_by_friction",),
     ),
     Mutation(
-        "Coulomb's limit on one direction only", WHEEL_TYRES, "coulomb_tyres",
+        "Coulomb's limit on one direction only", WHEEL_TYRES, "coulomb_tyre",
         "size = sqrt(fx * fx + fy * fy)", "size = abs(fx)",
         ("friction_ellipse",),
     ),

@@ -52,16 +52,16 @@ def test_following_the_last_contact_finds_what_the_plain_search_finds(half_width
         # Farther than any point can have gone since the start: 9.1 m/s, and 4.2 rad/s at 0.45 m.
         body.travelled = t * (9.1 + 4.2 * 0.45)
         look(fast, body, ground, plain=False)
-        followed += int(np.sum((fast.fresh_a > 0.0) & (fast.slice_a >= 0.0)))
-        searched += int(np.sum(fast.fresh_a == 0.0))
+        followed += int(np.sum((fast.rim_fresh[0] > 0.0) & (fast.rim_slice[0] >= 0.0)))
+        searched += int(np.sum(fast.rim_fresh[0] == 0.0))
         if k % 10:
             continue
         look(plain, body, ground)
         assert fast.h == pytest.approx(plain.h, abs=2e-7)
         touching = plain.h > 1e-6
         assert vectors(fast, "p")[touching] == pytest.approx(vectors(plain, "p")[touching], abs=1e-4)
-        slices.update(plain.slice_a[touching].tolist())
-        hanging += int(np.sum(plain.slice_a < 0.0))
+        slices.update(plain.rim_slice[0][touching].tolist())
+        hanging += int(np.sum(plain.rim_slice[0] < 0.0))
     assert len(slices) > 3
     assert followed > 500
     assert searched > 100
@@ -94,10 +94,10 @@ def test_the_rate_of_the_deflection_is_its_derivative():
             blocks.append(block)
         before, block, after = blocks
         for i in lanes():
-            same = before.slice_a[i] == after.slice_a[i] and before.slice_b[i] == after.slice_b[i]
+            same = before.rim_slice[0][i] == after.rim_slice[0][i] and before.rim_slice[1][i] == after.rim_slice[1][i]
             if same and min(found[0][i], found[2][i]) > 0.0:
                 compared += 1
-                shared += abs(block.h_a[i] - block.h_b[i]) < 2e-3
+                shared += abs(block.rim_h[0][i] - block.rim_h[1][i]) < 2e-3
                 assert block.dh[i] == pytest.approx((found[2][i] - found[0][i]) / (2 * dt), abs=2e-4)
     assert compared > 60
     assert shared > 5
@@ -108,8 +108,8 @@ def test_absent_wheels_are_left_alone():
     block = wheels(np.random.default_rng(1))
     block.present[:] = [1, 1, 0, 0]
     look(block, standing(ground), ground)
-    assert np.all(block.slice_a[:2] >= 0)
-    assert block.slice_a[2:].tolist() == [-1.0, -1.0]
+    assert np.all(block.rim_slice[0][:2] >= 0)
+    assert block.rim_slice[0][2:].tolist() == [-1.0, -1.0]
     assert np.all(block.h[2:] == 0.0)
 
 

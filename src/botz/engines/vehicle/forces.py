@@ -118,8 +118,7 @@ def look_around(model, state, work, r):  # -> whether a wall may be near
         own.corner_margin = 0.0
         for w in range(robot.wheel_start, robot.wheel_stop):
             for i in range(LANES):
-                state.wheels[w].margin_a[i] = 0.0
-                state.wheels[w].margin_b[i] = 0.0
+                state.wheels[w].rim_margin[0, i], state.wheels[w].rim_margin[1, i] = 0.0, 0.0
     body.travelled = own.travelled
     body.steepest = own.steepest
     return body.b[2] <= own.cos_needed

@@ -7,7 +7,7 @@ own absolute speed is G ω + (1 − G) Ω·t. Then ṗ is the torque, whatever t
 
 from __future__ import annotations
 
-from botz.kernels import on_lanes, record, words
+from botz.kernels import inlined, on_lanes, record, words
 from botz.physics.wheels.dc_motor import gear_torque, motor_current
 from botz.physics.wheels.lugre import lugre
 from botz.physics.wheels.wheel_block import FOUR, LANES
@@ -42,11 +42,16 @@ def spin_momentum(model, state):
 
 @on_lanes
 def axle_speeds(model, state, work, pitching):
-    """Absolute speeds from the momenta, and those against the body; a locked axle turns with it."""
     for i in range(LANES):
-        omega = state.p[i] * model.inverse_inertia[i] - model.coupling[i] * pitching
-        work.omega[i] = omega
-        work.relative[i] = omega - pitching
+        axle_speed(model, state, work, pitching, i)
+
+
+@inlined
+def axle_speed(model, state, work, pitching, i):
+    """Absolute speeds from the momenta, and those against the body; a locked axle turns with it."""
+    omega = state.p[i] * model.inverse_inertia[i] - model.coupling[i] * pitching
+    work.omega[i] = omega
+    work.relative[i] = omega - pitching
 
 
 @on_lanes
@@ -76,33 +81,43 @@ def battery_sums(model, work, inputs, battery, bus):  # -> Σ d K ω / R, Σ d²
 
 @on_lanes
 def set_voltages(model, state, inputs, sag):
-    """Voltages as commanded, within what each motor takes, times the battery's sag (1: none)."""
     for i in range(LANES):
-        limit = model.largest_voltage[i]
-        wanted = inputs[int(model.input[i])] if model.input[i] >= 0.0 else 0.0
-        state.voltage[i] = min(max(wanted, -limit), limit) * sag
+        set_voltage(model, state, inputs, sag, i)
+
+
+@inlined
+def set_voltage(model, state, inputs, sag, i):
+    """Voltages as commanded, within what each motor takes, times the battery's sag (1: none)."""
+    limit = model.largest_voltage[i]
+    wanted = inputs[int(model.input[i])] if model.input[i] >= 0.0 else 0.0
+    state.voltage[i] = min(max(wanted, -limit), limit) * sag
 
 
 @on_lanes
 def axle_torques(model, state, work, dt):
-    """Motor, gear and friction; `load` is what the wheels' forces take, −Σ r F_x."""
     for i in range(LANES):
-        relative = work.relative[i]
-        current = motor_current(
-            model.resistance_inverse[i], model.back_emf[i], model.current_limit[i], state.voltage[i], relative
-        )
-        torque = gear_torque(model.ratio[i], model.efficiency[i], model.torque_constant[i] * current, relative)
-        friction, rate = lugre(
-            model.sigma0[i], model.sigma1[i], model.sigma2[i], model.coulomb[i], model.static[i],
-            model.v_stribeck[i], model.k_v[i], model.continuous[i], state.z[i], relative, dt,
-        )  # fmt: skip
-        # A driver at its current limit passes just the voltage on that this current takes.
-        limited = abs(current) >= model.current_limit[i]
-        needed = model.resistance[i] * current + model.back_emf[i] * relative
-        state.voltage[i] = needed if limited else state.voltage[i]
-        state.current[i] = current
-        state.torque[i] = torque
-        state.friction[i] = friction
-        work.z_rate[i] = rate
-        state.z[i] += dt * rate
-        work.total[i] = (torque - friction + work.load[i]) * model.free[i]
+        axle_torque(model, state, work, dt, i)
+
+
+@inlined
+def axle_torque(model, state, work, dt, i):
+    """Motor, gear and friction; `load` is what the wheels' forces take, −Σ r F_x."""
+    relative = work.relative[i]
+    current = motor_current(
+        model.resistance_inverse[i], model.back_emf[i], model.current_limit[i], state.voltage[i], relative
+    )
+    torque = gear_torque(model.ratio[i], model.efficiency[i], model.torque_constant[i] * current, relative)
+    friction, rate = lugre(
+        model.sigma0[i], model.sigma1[i], model.sigma2[i], model.coulomb[i], model.static[i],
+        model.v_stribeck[i], model.k_v[i], model.continuous[i], state.z[i], relative, dt,
+    )  # fmt: skip
+    # A driver at its current limit passes just the voltage on that this current takes.
+    limited = abs(current) >= model.current_limit[i]
+    needed = model.resistance[i] * current + model.back_emf[i] * relative
+    state.voltage[i] = needed if limited else state.voltage[i]
+    state.current[i] = current
+    state.torque[i] = torque
+    state.friction[i] = friction
+    work.z_rate[i] = rate
+    state.z[i] += dt * rate
+    work.total[i] = (torque - friction + work.load[i]) * model.free[i]

@@ -35,10 +35,9 @@ def find_contacts(model, state, work, body, ground, slices, cos_blocked, plain):
         else:
             if state.wall_depth[i] > 0.0:
                 leave_wall(state, work, i)
-            if work.fresh_a[i] == 0.0:
-                search_rim_near(model, state, work, body, ground, slices, i, 0)
-            if model.half_width[i] > 0.0 and work.fresh_b[i] == 0.0:
-                search_rim_near(model, state, work, body, ground, slices, i, 1)
+            for rim in range(2):
+                if work.rim_fresh[rim, i] == 0.0 and (rim == 0 or model.half_width[i] > 0.0):
+                    search_rim_near(model, state, work, body, ground, slices, i, rim)
     merge_rims(model, state, work, body)
 
 
@@ -46,12 +45,14 @@ def find_contacts(model, state, work, body, ground, slices, cos_blocked, plain):
 def clear_slopes(work):
     """Of rims that are not searched."""
     for i in range(LANES):
-        work.slope_xa[i], work.slope_ya[i], work.slope_xb[i], work.slope_yb[i] = 0.0, 0.0, 0.0, 0.0
+        for rim in range(2):
+            work.rim_slope_x[rim, i], work.rim_slope_y[rim, i] = 0.0, 0.0
 
 
 @inlined
-def newton_in_cell(corner, rise_x, rise_y, twist, cells_x, cells_y, u, v, z, h, b):  # -> change of h, slopes
+def newton_in_cell(cell, cells_x, cells_y, u, v, z, h, b):  # -> change of h, slopes
     """One step of Newton's method for z + h b_z = f, at (u, v) in a cell of the ground (`cell_of`)."""
+    corner, rise_x, rise_y, twist = cell
     fx = (rise_x + twist * v) * cells_x
     fy = (rise_y + twist * u) * cells_y
     ground = corner + rise_x * u + (rise_y + twist * u) * v
@@ -60,63 +61,45 @@ def newton_in_cell(corner, rise_x, rise_y, twist, cells_x, cells_y, u, v, z, h, 
 
 @on_lanes
 def follow_contacts(model, state, work, body, grid):
-    """One step of Newton's method at both rims' last slices, from where the deflection was going; `fresh` where that
+    for rim in range(2):
+        for i in range(LANES):
+            follow_contact(model, state, work, body, grid, rim, i)
+
+
+@inlined
+def follow_contact(model, state, work, body, grid, rim, i):
+    """One step of Newton's method at a rim's last slice, from where the deflection was going; `fresh` where that
     settles it, in the cell of the ground that was looked up last, and no other slice can have become the contact."""
-    n, t, b, x = body.n, body.t, body.b, body.position
-    nx, ny, nz = n[0], n[1], n[2]
-    tx, ty, tz = t[0], t[1], t[2]
-    bx, by, bz = b[0], b[1], b[2]
-    ox, oy, oz = x[0], x[1], x[2]
+    nx, ny, nz = vector(body.n)
+    tx, ty, tz = vector(body.t)
+    bx, by, bz = vector(body.b)
+    ox, oy, oz = vector(body.position)
     x_min, y_min, cells_x, cells_y = grid.x_min, grid.y_min, grid.cells_x, grid.cells_y
     growth, travelled = 1.0 + body.steepest, body.travelled
-    for i in range(LANES):
-        forward, down = model.radius[i] * state.sine_a[i], model.radius[i] * state.cosine_a[i]
-        side, last, start = model.half_width[i], state.h_a[i], state.h_a[i] + state.step_a[i]
-        px = ox + work.arm_x[i] + side * tx + forward * nx - down * bx
-        py = oy + work.arm_y[i] + side * ty + forward * ny - down * by
-        pz = oz + work.arm_z[i] + side * tz + forward * nz - down * bz
-        u = (px + start * bx - x_min) * cells_x - state.cell_xa[i]
-        v = (py + start * by - y_min) * cells_y - state.cell_ya[i]
-        change, fx, fy = newton_in_cell(
-            state.corner_a[i], state.rise_xa[i], state.rise_ya[i], state.twist_a[i], cells_x, cells_y,
-            u, v, pz, start, (bx, by, bz),
-        )  # fmt: skip
-        h = start + change
-        settled = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0 and abs(change) < model.tolerance[i]
-        settled = settled and model.h_min[i] < h <= model.h_max[i]
-        hanging, margin = state.slice_a[i] < 0.0, state.margin_a[i]
-        way = travelled - state.seen_a[i]
-        fresh = growth * way < margin if hanging else (settled and growth * (way + abs(h - last)) < margin)
-        follow = fresh and not hanging
-        work.fresh_a[i] = 1.0 if fresh else 0.0
-        state.margin_a[i] = margin - growth * abs(h - last) if follow else margin
-        state.step_a[i] = h - last if follow else 0.0
-        state.h_a[i] = h if follow else last
-        work.slope_xa[i], work.slope_ya[i] = fx, fy
-    for i in range(LANES):
-        forward, down = model.radius[i] * state.sine_b[i], model.radius[i] * state.cosine_b[i]
-        side, last, start = -model.half_width[i], state.h_b[i], state.h_b[i] + state.step_b[i]
-        px = ox + work.arm_x[i] + side * tx + forward * nx - down * bx
-        py = oy + work.arm_y[i] + side * ty + forward * ny - down * by
-        pz = oz + work.arm_z[i] + side * tz + forward * nz - down * bz
-        u = (px + start * bx - x_min) * cells_x - state.cell_xb[i]
-        v = (py + start * by - y_min) * cells_y - state.cell_yb[i]
-        change, fx, fy = newton_in_cell(
-            state.corner_b[i], state.rise_xb[i], state.rise_yb[i], state.twist_b[i], cells_x, cells_y,
-            u, v, pz, start, (bx, by, bz),
-        )  # fmt: skip
-        h = start + change
-        settled = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0 and abs(change) < model.tolerance[i]
-        settled = settled and model.h_min[i] < h <= model.h_max[i]
-        hanging, margin = state.slice_b[i] < 0.0, state.margin_b[i]
-        way = travelled - state.seen_b[i]
-        fresh = growth * way < margin if hanging else (settled and growth * (way + abs(h - last)) < margin)
-        follow = fresh and not hanging
-        work.fresh_b[i] = 1.0 if fresh else 0.0
-        state.margin_b[i] = margin - growth * abs(h - last) if follow else margin
-        state.step_b[i] = h - last if follow else 0.0
-        state.h_b[i] = h if follow else last
-        work.slope_xb[i], work.slope_yb[i] = fx, fy
+    forward, down = model.radius[i] * state.rim_sine[rim, i], model.radius[i] * state.rim_cosine[rim, i]
+    side, last = (1.0 - 2.0 * rim) * model.half_width[i], state.rim_h[rim, i]
+    start = last + state.rim_step[rim, i]
+    px = ox + work.arm_x[i] + side * tx + forward * nx - down * bx
+    py = oy + work.arm_y[i] + side * ty + forward * ny - down * by
+    pz = oz + work.arm_z[i] + side * tz + forward * nz - down * bz
+    u = (px + start * bx - x_min) * cells_x - state.rim_cell_x[rim, i]
+    v = (py + start * by - y_min) * cells_y - state.rim_cell_y[rim, i]
+    cell = (
+        state.rim_corner[rim, i], state.rim_rise_x[rim, i], state.rim_rise_y[rim, i], state.rim_twist[rim, i]
+    )  # fmt: skip
+    change, fx, fy = newton_in_cell(cell, cells_x, cells_y, u, v, pz, start, (bx, by, bz))
+    h = start + change
+    settled = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0 and abs(change) < model.tolerance[i]
+    settled = settled and model.h_min[i] < h <= model.h_max[i]
+    hanging, margin = state.rim_slice[rim, i] < 0.0, state.rim_margin[rim, i]
+    way = travelled - state.rim_seen[rim, i]
+    fresh = growth * way < margin if hanging else (settled and growth * (way + abs(h - last)) < margin)
+    follow = fresh and not hanging
+    work.rim_fresh[rim, i] = 1.0 if fresh else 0.0
+    state.rim_margin[rim, i] = margin - growth * abs(h - last) if follow else margin
+    state.rim_step[rim, i] = h - last if follow else 0.0
+    state.rim_h[rim, i] = h if follow else last
+    work.rim_slope_x[rim, i], work.rim_slope_y[rim, i] = fx, fy
 
 
 @compiled
@@ -142,18 +125,12 @@ def keep_contact(model, state, work, body, ground, slices, i, rim, best, h, marg
     px, py = x + r * sine * n[0] + up * b[0], y + r * sine * n[1] + up * b[1]
     _, fx, fy = height_and_slope(heights, grid, px, py)
     column, row, corner, rise_x, rise_y, twist = cell_of(heights, grid, px, py)
-    if rim == 0:
-        state.cell_xa[i], state.cell_ya[i], state.corner_a[i] = column, row, corner
-        state.rise_xa[i], state.rise_ya[i], state.twist_a[i] = rise_x, rise_y, twist
-        state.slice_a[i], state.h_a[i], state.margin_a[i], state.seen_a[i] = best, h, margin, body.travelled
-        state.sine_a[i], state.cosine_a[i], state.step_a[i] = sine, cosine, 0.0
-        work.slope_xa[i], work.slope_ya[i] = fx, fy
-    else:
-        state.cell_xb[i], state.cell_yb[i], state.corner_b[i] = column, row, corner
-        state.rise_xb[i], state.rise_yb[i], state.twist_b[i] = rise_x, rise_y, twist
-        state.slice_b[i], state.h_b[i], state.margin_b[i], state.seen_b[i] = best, h, margin, body.travelled
-        state.sine_b[i], state.cosine_b[i], state.step_b[i] = sine, cosine, 0.0
-        work.slope_xb[i], work.slope_yb[i] = fx, fy
+    state.rim_cell_x[rim, i], state.rim_cell_y[rim, i], state.rim_corner[rim, i] = column, row, corner
+    state.rim_rise_x[rim, i], state.rim_rise_y[rim, i], state.rim_twist[rim, i] = rise_x, rise_y, twist
+    state.rim_slice[rim, i], state.rim_h[rim, i] = best, h
+    state.rim_margin[rim, i], state.rim_seen[rim, i] = margin, body.travelled
+    state.rim_sine[rim, i], state.rim_cosine[rim, i], state.rim_step[rim, i] = sine, cosine, 0.0
+    work.rim_slope_x[rim, i], work.rim_slope_y[rim, i] = fx, fy
 
 
 @compiled
@@ -180,21 +157,23 @@ def search_rim(model, state, work, body, ground, slices, cos_blocked, i, rim):
 def search_rim_near(model, state, work, body, ground, slices, i, rim):
     measures = (model.radius[i], model.h_min[i], model.h_max[i], model.tolerance[i])
     centre = rim_centre(model, work, body, i, rim)
-    last = int(state.slice_a[i]) if rim == 0 else int(state.slice_b[i])
-    last_h = state.h_a[i] if rim == 0 else state.h_b[i]
+    last, last_h = int(state.rim_slice[rim, i]), state.rim_h[rim, i]
     best, h, margin = search_near(
         ground, slices, measures, body.steepest, last, last_h, centre, vector(body.n), vector(body.b)
     )
     going = h - last_h if best == last and best >= 0 else 0.0
     keep_contact(model, state, work, body, ground, slices, i, rim, best, h, margin)
-    if rim == 0:
-        state.step_a[i] = going
-    else:
-        state.step_b[i] = going
+    state.rim_step[rim, i] = going
 
 
 @on_lanes
 def merge_rims(model, state, work, body):
+    for i in range(LANES):
+        merge_rims_of_wheel(model, state, work, body, i)
+
+
+@inlined
+def merge_rims_of_wheel(model, state, work, body, i):
     """One contact of both rims.
 
     On level ground both rims touch. Where their deflections differ by less than `blend`, the wheel stands on both, in
@@ -205,45 +184,49 @@ def merge_rims(model, state, work, body):
     The normal is the ground's, n̂ = (−f_x, −f_y, 1)/|·|. Corrected: the source takes the rim's radius, which is not
     normal to the ground and feeds energy in. m = n̂/(b·n̂) moves h by one when the body moves by one along it.
     """
-    n, t, b = body.n, body.t, body.b
-    nx, ny, nz = n[0], n[1], n[2]
-    tx, ty, tz = t[0], t[1], t[2]
-    bx, by, bz = b[0], b[1], b[2]
-    for i in range(LANES):
-        h_a, h_b, blend, radius, half = state.h_a[i], state.h_b[i], model.blend[i], model.radius[i], model.half_width[i]
-        on_a, on_b = state.slice_a[i] >= 0.0, state.slice_b[i] >= 0.0 and half > 0.0
-        difference = h_a - h_b
-        mixed = min(max(0.5 + 0.5 * difference / blend, 0.0), 1.0)
-        share = (mixed if on_b else 1.0) if on_a else 0.0
-        rest = 1.0 - share
-        both = share * rest
-        level = 0.5 * (h_a + h_b) + difference * difference / (4.0 * blend) + 0.25 * blend
-        h = level if both > 0.0 else (h_a if share > 0.5 else h_b)
-        scale_a = 1.0 / (bz - work.slope_xa[i] * bx - work.slope_ya[i] * by)
-        scale_b = 1.0 / (bz - work.slope_xb[i] * bx - work.slope_yb[i] * by)
-        ax, ay, az = -work.slope_xa[i] * scale_a, -work.slope_ya[i] * scale_a, scale_a
-        cx, cy, cz = -work.slope_xb[i] * scale_b, -work.slope_yb[i] * scale_b, scale_b
-        mx, my, mz = share * ax + rest * cx, share * ay + rest * cy, share * az + rest * cz
-        b_n = 1.0 / sqrt(mx * mx + my * my + mz * mz)
-        forward = radius * (share * state.sine_a[i] + rest * state.sine_b[i])
-        up = share * (h_a - radius * state.cosine_a[i]) + rest * (h_b - radius * state.cosine_b[i])
-        side = half * (share - rest)
-        ahead = radius * (state.sine_a[i] - state.sine_b[i])
-        above = h_a - h_b - radius * (state.cosine_a[i] - state.cosine_b[i])
-        dx = 2.0 * half * tx + ahead * nx + above * bx
-        dy = 2.0 * half * ty + ahead * ny + above * by
-        dz = 2.0 * half * tz + ahead * nz + above * bz
-        wx, wy, wz = cross(dx, dy, dz, ax - cx, ay - cy, az - cz)
-        touching = (on_a or on_b) and h > 0.0
-        state.h[i] = h if touching else 0.0
-        work.w_x[i], work.w_y[i], work.w_z[i] = both * wx, both * wy, both * wz
-        state.p_x[i] = work.arm_x[i] + side * tx + forward * nx + up * bx
-        state.p_y[i] = work.arm_y[i] + side * ty + forward * ny + up * by
-        state.p_z[i] = work.arm_z[i] + side * tz + forward * nz + up * bz
-        state.n_x[i], state.n_y[i], state.n_z[i] = mx * b_n, my * b_n, mz * b_n
-        work.b_n[i] = b_n
-        state.sine[i] = share * state.sine_a[i] + rest * state.sine_b[i]
-        state.cosine[i] = share * state.cosine_a[i] + rest * state.cosine_b[i]
+    nx, ny, nz = vector(body.n)
+    tx, ty, tz = vector(body.t)
+    bx, by, bz = vector(body.b)
+    h_a, h_b, blend, radius, half = (
+        state.rim_h[0, i],
+        state.rim_h[1, i],
+        model.blend[i],
+        model.radius[i],
+        model.half_width[i],
+    )
+    on_a, on_b = state.rim_slice[0, i] >= 0.0, state.rim_slice[1, i] >= 0.0 and half > 0.0
+    difference = h_a - h_b
+    mixed = min(max(0.5 + 0.5 * difference / blend, 0.0), 1.0)
+    share = (mixed if on_b else 1.0) if on_a else 0.0
+    rest = 1.0 - share
+    both = share * rest
+    level = 0.5 * (h_a + h_b) + difference * difference / (4.0 * blend) + 0.25 * blend
+    h = level if both > 0.0 else (h_a if share > 0.5 else h_b)
+    scale_a = 1.0 / (bz - work.rim_slope_x[0, i] * bx - work.rim_slope_y[0, i] * by)
+    scale_b = 1.0 / (bz - work.rim_slope_x[1, i] * bx - work.rim_slope_y[1, i] * by)
+    ax, ay, az = -work.rim_slope_x[0, i] * scale_a, -work.rim_slope_y[0, i] * scale_a, scale_a
+    cx, cy, cz = -work.rim_slope_x[1, i] * scale_b, -work.rim_slope_y[1, i] * scale_b, scale_b
+    mx, my, mz = share * ax + rest * cx, share * ay + rest * cy, share * az + rest * cz
+    b_n = 1.0 / sqrt(mx * mx + my * my + mz * mz)
+    forward = radius * (share * state.rim_sine[0, i] + rest * state.rim_sine[1, i])
+    up = share * (h_a - radius * state.rim_cosine[0, i]) + rest * (h_b - radius * state.rim_cosine[1, i])
+    side = half * (share - rest)
+    ahead = radius * (state.rim_sine[0, i] - state.rim_sine[1, i])
+    above = h_a - h_b - radius * (state.rim_cosine[0, i] - state.rim_cosine[1, i])
+    dx = 2.0 * half * tx + ahead * nx + above * bx
+    dy = 2.0 * half * ty + ahead * ny + above * by
+    dz = 2.0 * half * tz + ahead * nz + above * bz
+    wx, wy, wz = cross(dx, dy, dz, ax - cx, ay - cy, az - cz)
+    touching = (on_a or on_b) and h > 0.0
+    state.h[i] = h if touching else 0.0
+    work.w_x[i], work.w_y[i], work.w_z[i] = both * wx, both * wy, both * wz
+    state.p_x[i] = work.arm_x[i] + side * tx + forward * nx + up * bx
+    state.p_y[i] = work.arm_y[i] + side * ty + forward * ny + up * by
+    state.p_z[i] = work.arm_z[i] + side * tz + forward * nz + up * bz
+    state.n_x[i], state.n_y[i], state.n_z[i] = mx * b_n, my * b_n, mz * b_n
+    work.b_n[i] = b_n
+    state.sine[i] = share * state.rim_sine[0, i] + rest * state.rim_sine[1, i]
+    state.cosine[i] = share * state.rim_cosine[0, i] + rest * state.rim_cosine[1, i]
 
 
 @compiled

@@ -42,17 +42,22 @@ def tyre_forces(model, state, work, dt, step):
 
 @on_lanes
 def begin_from_here(state, work):
-    """The deflections and loads just found are those from which a step goes on."""
     for i in range(LANES):
-        state.u_x[i], state.u_y[i] = state.bent_x[i], state.bent_y[i]
-        remember_place(state, i)
-        state.load_before[i], state.sliding[i], work.grown[i] = work.load_bent[i], work.loose[i], 1.0
+        begin_wheel_from_here(state, work, i)
 
 
 @inlined
-def place_of(number, column, row):
+def begin_wheel_from_here(state, work, i):
+    """The deflections and loads just found are those from which a step goes on."""
+    state.u_x[i], state.u_y[i] = state.bent_x[i], state.bent_y[i]
+    remember_place(state, i)
+    state.load_before[i], state.sliding[i], work.grown[i] = work.load_bent[i], work.loose[i], 1.0
+
+
+@inlined
+def place_of(state, rim, i):
     """Another number for another slice or another cell of the ground."""
-    return number + 1024.0 * (column + 8388608.0 * row)
+    return state.rim_slice[rim, i] + 1024.0 * (state.rim_cell_x[rim, i] + 8388608.0 * state.rim_cell_y[rim, i])
 
 
 @inlined
@@ -63,32 +68,33 @@ def remember_place(state, i):
     and its load jumps each time. This is no growth: the tread that comes in is the one that has just left. Counted as
     growth it takes the more stretch the shorter the step is, and a parked vehicle creeps.
     """
-    a = place_of(state.slice_a[i], state.cell_xa[i], state.cell_ya[i])
-    b = place_of(state.slice_b[i], state.cell_xb[i], state.cell_yb[i])
-    moved_a, moved_b = a != state.place_a[i], b != state.place_b[i]
-    back_a, back_b = moved_a and a == state.left_a[i], moved_b and b == state.left_b[i]
-    if (moved_a and not back_a) or (moved_b and not back_b):
+    moved, elsewhere = False, False
+    for rim in range(2):
+        place = place_of(state, rim, i)
+        if place != state.rim_place[rim, i]:
+            moved = True
+            elsewhere = elsewhere or place != state.rim_left[rim, i]
+            state.rim_place[rim, i], state.rim_left[rim, i] = place, state.rim_place[rim, i]
+    if elsewhere:
         state.load_known[i] = state.load_before[i]
-    elif moved_a or moved_b:
+    elif moved:
         state.load_known[i] = max(state.load_known[i], state.load_before[i])
-    if moved_a:
-        state.place_a[i], state.left_a[i] = a, state.place_a[i]
-    if moved_b:
-        state.place_b[i], state.left_b[i] = b, state.place_b[i]
 
 
 @inlined
 def load_that_is_in(state, i):  # -> load whose tread is not new
     """That of the step's beginning, or the largest of two places between which the contact goes to and fro."""
-    a = place_of(state.slice_a[i], state.cell_xa[i], state.cell_ya[i])
-    b = place_of(state.slice_b[i], state.cell_xb[i], state.cell_yb[i])
-    stays_a, stays_b = a == state.place_a[i], b == state.place_b[i]
-    to_and_fro = (stays_a or a == state.left_a[i]) and (stays_b or b == state.left_b[i])
+    stays, to_and_fro = True, True
+    for rim in range(2):
+        place = place_of(state, rim, i)
+        stays_here = place == state.rim_place[rim, i]
+        stays = stays and stays_here
+        to_and_fro = to_and_fro and (stays_here or place == state.rim_left[rim, i])
     before = state.load_before[i]
-    return max(before, state.load_known[i]) if to_and_fro and not (stays_a and stays_b) and before > 0.0 else before
+    return max(before, state.load_known[i]) if to_and_fro and not stays and before > 0.0 else before
 
 
-@on_lanes
+@inlined
 def leave_alone(state, work, i):
     """A lane without a wheel holds nothing."""
     state.bent_x[i], state.bent_y[i], work.rate_x[i], work.rate_y[i] = 0.0, 0.0, 0.0, 0.0
@@ -97,6 +103,12 @@ def leave_alone(state, work, i):
 
 @on_lanes
 def coulomb_tyres(model, state, work, dt, step):
+    for i in range(LANES):
+        coulomb_tyre(model, state, work, dt, step, i)
+
+
+@inlined
+def coulomb_tyre(model, state, work, dt, step, i):
     """Eqs. 3.16-3.22 in three dimensions: a spring while it sticks, μ* N against the slip once it has broken loose.
 
     Corrected: the limits hold whenever F_susp > 0 (the source's case 1 lifts wheels that friction would hold), and
@@ -104,43 +116,42 @@ def coulomb_tyres(model, state, work, dt, step):
     the limit stretches the spring against its damper, c u̇ + k u = F: at once, its energy would come of nothing. A
     damper too weak for the step, c < k h, follows within one step.
     """
-    for i in range(LANES):
-        if model.kind[i] != COULOMB:
-            if model.kind[i] != MAGIC:
-                leave_alone(state, work, i)
-            continue
-        spring = state.spring[i]
-        k = model.tread_stiffness[i]
-        c = 2.0 * model.tread_damping[i] * sqrt(k * spring / GRAVITY)
-        rate_x = -(state.v_x[i] - state.omega[i] * model.radius[i])
-        rate_y = -state.v_y[i]
-        bend_x, bend_y = rate_x, rate_y
-        x, y = state.u_x[i] + dt * rate_x, state.u_y[i] + dt * rate_y
-        fx, fy = k * x + c * rate_x, k * y + c * rate_y
-        b_n, b_t, b_l = work.b_n[i], work.b_t[i], work.b_l[i]
-        load = (spring - fx * b_t - fy * b_l) / b_n
-        size = sqrt(fx * fx + fy * fy)
-        sliding = 0.0
-        limit = model.mu_static[i] if state.sliding[i] == 0.0 else model.mu_dynamic[i]
-        if size > limit * max(load, 0.0):
-            sliding = 1.0
-            ex, ey = fx / max(size, 1e-300), fy / max(size, 1e-300)
-            mu = model.mu_dynamic[i]
-            mu *= tyre.wedge_share(b_n, mu * (ex * b_t + ey * b_l))
-            load = tyre.load_of_balance(spring, b_n, mu * (ex * b_t + ey * b_l))
-            fx, fy = mu * load * ex, mu * load * ey
-            drag = max(c + k * dt, k * step)
-            ease = 1.0 / drag if drag > 0.0 else 0.0
-            bend_x, bend_y = ease * (fx - k * state.u_x[i]), ease * (fy - k * state.u_y[i])
-            x, y = state.u_x[i] + dt * bend_x, state.u_y[i] + dt * bend_y
-        if spring == 0.0:
-            x, y, bend_x, bend_y, fx, fy, load, sliding = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        state.bent_x[i], state.bent_y[i], work.loose[i], work.grown[i] = x, y, sliding, 1.0
-        work.rate_x[i], work.rate_y[i], work.load_bent[i] = bend_x, bend_y, 0.0
-        state.force_x[i], state.force_y[i], state.load[i], state.moment_z[i] = fx, fy, load, 0.0
-        speed = max(abs(state.omega[i] * model.radius[i]), abs(state.v_x[i]), 1e-9)
-        state.kappa[i] = rate_x / speed
-        state.alpha[i] = tyre.angle_of_sine(-state.v_y[i] / max(sqrt(state.v_x[i] ** 2 + state.v_y[i] ** 2), 1e-9))
+    if model.kind[i] != COULOMB:
+        if model.kind[i] != MAGIC:
+            leave_alone(state, work, i)
+        return
+    spring = state.spring[i]
+    k = model.tread_stiffness[i]
+    c = 2.0 * model.tread_damping[i] * sqrt(k * spring / GRAVITY)
+    rate_x = -(state.v_x[i] - state.omega[i] * model.radius[i])
+    rate_y = -state.v_y[i]
+    bend_x, bend_y = rate_x, rate_y
+    x, y = state.u_x[i] + dt * rate_x, state.u_y[i] + dt * rate_y
+    fx, fy = k * x + c * rate_x, k * y + c * rate_y
+    b_n, b_t, b_l = work.b_n[i], work.b_t[i], work.b_l[i]
+    load = (spring - fx * b_t - fy * b_l) / b_n
+    size = sqrt(fx * fx + fy * fy)
+    sliding = 0.0
+    limit = model.mu_static[i] if state.sliding[i] == 0.0 else model.mu_dynamic[i]
+    if size > limit * max(load, 0.0):
+        sliding = 1.0
+        ex, ey = fx / max(size, 1e-300), fy / max(size, 1e-300)
+        mu = model.mu_dynamic[i]
+        mu *= tyre.wedge_share(b_n, mu * (ex * b_t + ey * b_l))
+        load = tyre.load_of_balance(spring, b_n, mu * (ex * b_t + ey * b_l))
+        fx, fy = mu * load * ex, mu * load * ey
+        drag = max(c + k * dt, k * step)
+        ease = 1.0 / drag if drag > 0.0 else 0.0
+        bend_x, bend_y = ease * (fx - k * state.u_x[i]), ease * (fy - k * state.u_y[i])
+        x, y = state.u_x[i] + dt * bend_x, state.u_y[i] + dt * bend_y
+    if spring == 0.0:
+        x, y, bend_x, bend_y, fx, fy, load, sliding = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    state.bent_x[i], state.bent_y[i], work.loose[i], work.grown[i] = x, y, sliding, 1.0
+    work.rate_x[i], work.rate_y[i], work.load_bent[i] = bend_x, bend_y, 0.0
+    state.force_x[i], state.force_y[i], state.load[i], state.moment_z[i] = fx, fy, load, 0.0
+    speed = max(abs(state.omega[i] * model.radius[i]), abs(state.v_x[i]), 1e-9)
+    state.kappa[i] = rate_x / speed
+    state.alpha[i] = tyre.angle_of_sine(-state.v_y[i] / max(sqrt(state.v_x[i] ** 2 + state.v_y[i] ** 2), 1e-9))
 
 
 @on_lanes
@@ -195,122 +206,142 @@ def refresh_coefficients(model, state, dt):
 
 @on_lanes
 def tyre_coefficients(model, state):
+    for i in range(LANES):
+        coefficients_of_tyre(model, state, i)
+
+
+@inlined
+def coefficients_of_tyre(model, state, i):
     """D, BCD and E of eqs. 3.31-3.34 at the present loads, and what follows from them alone: friction per load μ = D/N,
     B per unit of slip and per radian, the slips of the peaks, and the damping of the tread at rest, per load."""
-    for i in range(LANES):
-        seen = max(state.load[i], 1e-3)
-        state.load_seen[i] = seen
-        per_load = 1.0 / seen
-        load = min(seen, model.largest_load[i]) * 1e-3
-        scale, stiffer = model.friction_scale[i], model.stiffness_scale[i]
-        d = tyre.peak_of_load(model.xa1[i], model.xa2[i], load) * scale
-        k = 100.0 * tyre.longitudinal_stiffness(model.xa3[i], model.xa4[i], model.xa5[i], load) * stiffer
-        state.mu_x[i] = d * per_load
-        state.b_x[i] = k / (model.c_x[i] * d)
-        state.bend_x[i] = tyre.curvature_of_load(model.xa6[i], model.xa7[i], model.xa8[i], load)
-        state.top_slip[i] = model.peak_x[i] / state.b_x[i]
-        damping = 2.0 * model.tread_damping[i] * per_load
-        state.damp_x[i] = damping * sqrt(k / model.sigma_x[i] * seen / GRAVITY)
-        d = tyre.peak_of_load(model.ya1[i], model.ya2[i], load) * scale
-        k = DEGREES * tyre.lateral_stiffness(model.ya3[i], model.ya4[i], model.ya5[i], load) * stiffer
-        state.mu_y[i] = d * per_load
-        state.b_y[i] = k / (model.c_y[i] * d)
-        state.bend_y[i] = tyre.curvature_of_load(model.ya6[i], model.ya7[i], model.ya8[i], load)
-        state.top_sine[i] = sin_of(min(model.peak_y[i] / state.b_y[i], 1.5))
-        state.damp_y[i] = damping * sqrt(k / model.sigma_y[i] * seen / GRAVITY)
-        d = min(tyre.peak_of_load(model.ma1[i], model.ma2[i], load) * scale, -1e-12)
-        k = DEGREES * tyre.longitudinal_stiffness(model.ma3[i], model.ma4[i], model.ma5[i], load)
-        state.arm_m[i] = d * per_load
-        state.b_m[i] = k / (model.c_m[i] * d)
-        state.bend_m[i] = tyre.curvature_of_load(model.ma6[i], model.ma7[i], model.ma8[i], load)
+    seen = max(state.load[i], 1e-3)
+    state.load_seen[i] = seen
+    per_load = 1.0 / seen
+    load = min(seen, model.largest_load[i]) * 1e-3
+    scale, stiffer = model.friction_scale[i], model.stiffness_scale[i]
+    d = tyre.peak_of_load(model.xa1[i], model.xa2[i], load) * scale
+    k = 100.0 * tyre.longitudinal_stiffness(model.xa3[i], model.xa4[i], model.xa5[i], load) * stiffer
+    state.mu_x[i] = d * per_load
+    state.b_x[i] = k / (model.c_x[i] * d)
+    state.bend_x[i] = tyre.curvature_of_load(model.xa6[i], model.xa7[i], model.xa8[i], load)
+    state.top_slip[i] = model.peak_x[i] / state.b_x[i]
+    damping = 2.0 * model.tread_damping[i] * per_load
+    state.damp_x[i] = damping * sqrt(k / model.sigma_x[i] * seen / GRAVITY)
+    d = tyre.peak_of_load(model.ya1[i], model.ya2[i], load) * scale
+    k = DEGREES * tyre.lateral_stiffness(model.ya3[i], model.ya4[i], model.ya5[i], load) * stiffer
+    state.mu_y[i] = d * per_load
+    state.b_y[i] = k / (model.c_y[i] * d)
+    state.bend_y[i] = tyre.curvature_of_load(model.ya6[i], model.ya7[i], model.ya8[i], load)
+    state.top_sine[i] = sin_of(min(model.peak_y[i] / state.b_y[i], 1.5))
+    state.damp_y[i] = damping * sqrt(k / model.sigma_y[i] * seen / GRAVITY)
+    d = min(tyre.peak_of_load(model.ma1[i], model.ma2[i], load) * scale, -1e-12)
+    k = DEGREES * tyre.longitudinal_stiffness(model.ma3[i], model.ma4[i], model.ma5[i], load)
+    state.arm_m[i] = d * per_load
+    state.b_m[i] = k / (model.c_m[i] * d)
+    state.bend_m[i] = tyre.curvature_of_load(model.ma6[i], model.ma7[i], model.ma8[i], load)
 
 
 @on_lanes
 def bend_treads(model, state, work, dt):
+    for i in range(LANES):
+        bend_tread(model, state, work, dt, i)
+
+
+@inlined
+def bend_tread(model, state, work, dt, i):
     """Deflections of the tread at the present load, after dt (0: as they are), their rates, the slips κ', α' that
     they stand for, and the weights of combined slip (eqs. 3.37-3.38) without shifts."""
-    for i in range(LANES):
-        v_x, v_y = state.v_x[i], state.v_y[i]
-        rolling = state.omega[i] * model.radius[i]
-        magic = model.kind[i] == MAGIC
-        touching = state.spring[i] > 0.0
-        v_roll = max(abs(rolling), abs(v_x))
-        v_slip = v_x - rolling
-        # What is left of each deflection now that the load has grown; a wheel that has just landed had none.
-        before, load = work.load_in[i], state.load[i]
-        stays = min(max(before / max(load, 1e-300), 1e-12), 1.0) if before > 0.0 else 1.0
-        on_ground = 1.0 if touching else 0.0
-        work.grown[i] = 1.0 / stays if magic else 1.0
-        work.load_bent[i] = load if magic else 0.0
-        u, sigma, park = state.u_x[i] * stays, model.sigma_x[i], model.v_park[i]
-        rate = tyre.deflection_rate(sigma, u, v_slip, v_roll, dt)
-        # At its cap the deflection follows it, for u goes on within the step; only the damping of the tread ends there.
-        cap = tyre.slip_cap(state.top_slip[i], abs(v_slip) / max(v_roll, 1e-9), v_roll, park) * sigma
-        new = min(max(u + dt * rate, -cap), cap)
-        free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
-        resist_x = free * rate * state.damp_x[i]
-        state.bent_x[i] = (new if touching else 0.0) if magic else 0.0
-        work.rate_x[i] = rate * on_ground if magic else 0.0
-        kappa = new / sigma
+    v_x, v_y = state.v_x[i], state.v_y[i]
+    rolling = state.omega[i] * model.radius[i]
+    magic = model.kind[i] == MAGIC
+    touching = state.spring[i] > 0.0
+    v_roll = max(abs(rolling), abs(v_x))
+    v_slip = v_x - rolling
+    # What is left of each deflection now that the load has grown; a wheel that has just landed had none.
+    before, load = work.load_in[i], state.load[i]
+    stays = min(max(before / max(load, 1e-300), 1e-12), 1.0) if before > 0.0 else 1.0
+    on_ground = 1.0 if touching else 0.0
+    work.grown[i] = 1.0 / stays if magic else 1.0
+    work.load_bent[i] = load if magic else 0.0
+    u, sigma, park = state.u_x[i] * stays, model.sigma_x[i], model.v_park[i]
+    rate = tyre.deflection_rate(sigma, u, v_slip, v_roll, dt)
+    # At its cap the deflection follows it, for u goes on within the step; only the damping of the tread ends there.
+    cap = tyre.slip_cap(state.top_slip[i], abs(v_slip) / max(v_roll, 1e-9), v_roll, park) * sigma
+    new = min(max(u + dt * rate, -cap), cap)
+    free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
+    resist_x = free * rate * state.damp_x[i]
+    state.bent_x[i] = (new if touching else 0.0) if magic else 0.0
+    work.rate_x[i] = rate * on_ground if magic else 0.0
+    kappa = new / sigma
 
-        v_whole = sqrt(v_x * v_x + v_y * v_y)
-        u, sigma = state.u_y[i] * stays, model.sigma_y[i]
-        # Against the whole speed the deflection follows the sine of the slip angle, which has no pole sideways.
-        rate = tyre.deflection_rate(sigma, u, v_y, v_whole, dt)
-        cap = tyre.slip_cap(state.top_sine[i], min(abs(v_y) / max(v_whole, 1e-9), 0.9999), v_whole, park) * sigma
-        new = min(max(u + dt * rate, -cap), cap)
-        free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
-        resist_y = free * rate * state.damp_y[i]
-        state.bent_y[i] = (new if touching else 0.0) if magic else 0.0
-        work.rate_y[i] = rate * on_ground if magic else 0.0
-        alpha = tyre.angle_of_sine(new / sigma)
-        state.kappa[i] = kappa if magic else state.kappa[i]
-        state.alpha[i] = alpha if magic else state.alpha[i]
-        b_x = tyre.weight_slope(model.b1_x[i], model.b2_x[i], kappa)
-        b_y = tyre.weight_slope(model.b1_y[i], model.b2_y[i], alpha)
-        work.weight_x[i] = tyre.simple_weight(b_x, model.cc_x[i], alpha)
-        work.weight_y[i] = tyre.simple_weight(b_y, model.cc_y[i], kappa)
-        # The damping of the tread at rest is gone at the parking speed.
-        still = max(1.0 - max(v_roll, abs(v_y)) / park, 0.0)
-        work.resist_x[i] = still * resist_x
-        work.resist_y[i] = still * resist_y
+    v_whole = sqrt(v_x * v_x + v_y * v_y)
+    u, sigma = state.u_y[i] * stays, model.sigma_y[i]
+    # Against the whole speed the deflection follows the sine of the slip angle, which has no pole sideways.
+    rate = tyre.deflection_rate(sigma, u, v_y, v_whole, dt)
+    cap = tyre.slip_cap(state.top_sine[i], min(abs(v_y) / max(v_whole, 1e-9), 0.9999), v_whole, park) * sigma
+    new = min(max(u + dt * rate, -cap), cap)
+    free = 1.0 if abs(new) < cap or new * rate < 0.0 else 0.0
+    resist_y = free * rate * state.damp_y[i]
+    state.bent_y[i] = (new if touching else 0.0) if magic else 0.0
+    work.rate_y[i] = rate * on_ground if magic else 0.0
+    alpha = tyre.angle_of_sine(new / sigma)
+    state.kappa[i] = kappa if magic else state.kappa[i]
+    state.alpha[i] = alpha if magic else state.alpha[i]
+    b_x = tyre.weight_slope(model.b1_x[i], model.b2_x[i], kappa)
+    b_y = tyre.weight_slope(model.b1_y[i], model.b2_y[i], alpha)
+    work.weight_x[i] = tyre.simple_weight(b_x, model.cc_x[i], alpha)
+    work.weight_y[i] = tyre.simple_weight(b_y, model.cc_y[i], kappa)
+    # The damping of the tread at rest is gone at the parking speed.
+    still = max(1.0 - max(v_roll, abs(v_y)) / park, 0.0)
+    work.resist_x[i] = still * resist_x
+    work.resist_y[i] = still * resist_y
 
 
 @on_lanes
 def shifted_weights(model, state, work):
-    """G_xα and G_yκ of eqs. 3.37-3.38 with their shifts and E, which cost as much again and are zero by default."""
     for i in range(LANES):
-        kappa, alpha = state.kappa[i], state.alpha[i]
-        b_x = tyre.weight_slope(model.b1_x[i], model.b2_x[i], kappa)
-        b_y = tyre.weight_slope(model.b1_y[i], model.b2_y[i], alpha)
-        work.weight_x[i] = tyre.combined_weight(b_x, model.cc_x[i], model.e_x[i], model.shift_x[i], alpha)
-        work.weight_y[i] = tyre.combined_weight(b_y, model.cc_y[i], 0.0, model.shift_y[i], kappa)
+        shifted_weight(model, state, work, i)
+
+
+@inlined
+def shifted_weight(model, state, work, i):
+    """G_xα and G_yκ of eqs. 3.37-3.38 with their shifts and E, which cost as much again and are zero by default."""
+    kappa, alpha = state.kappa[i], state.alpha[i]
+    b_x = tyre.weight_slope(model.b1_x[i], model.b2_x[i], kappa)
+    b_y = tyre.weight_slope(model.b1_y[i], model.b2_y[i], alpha)
+    work.weight_x[i] = tyre.combined_weight(b_x, model.cc_x[i], model.e_x[i], model.shift_x[i], alpha)
+    work.weight_y[i] = tyre.combined_weight(b_y, model.cc_y[i], 0.0, model.shift_y[i], kappa)
 
 
 @on_lanes
 def magic_forces(model, state, work):
-    """Forces per load at the present coefficients, then the loads that balance them, and how much these changed."""
     for i in range(LANES):
-        mu_x, mu_y = state.mu_x[i], state.mu_y[i]
-        kappa, alpha, v_x = state.kappa[i], state.alpha[i], state.v_x[i]
-        fx = mu_x * work.weight_x[i] * tyre.magic_shape(state.b_x[i], model.c_x[i], state.bend_x[i], kappa)
-        fy = mu_y * work.weight_y[i] * tyre.magic_shape(state.b_y[i], model.c_y[i], state.bend_y[i], alpha)
-        fx, fy = tyre.onto_ellipse(mu_x, mu_y, fx + work.resist_x[i], fy + work.resist_y[i])
-        share = tyre.wedge_share(work.b_n[i], fx * work.b_t[i] + fy * work.b_l[i])
-        fx *= share
-        fy *= share
-        turn = state.arm_m[i] * work.weight_y[i] * v_x / (abs(v_x) + model.v_park[i])
-        turn *= tyre.magic_shape(state.b_m[i], model.c_m[i], state.bend_m[i], alpha)
-        load = tyre.load_of_balance(state.spring[i], work.b_n[i], fx * work.b_t[i] + fy * work.b_l[i])
-        magic = model.kind[i] == MAGIC
-        touching = 1.0 if state.spring[i] > 0.0 else 0.0
-        work.change[i] = load - state.load[i] if magic else 0.0
-        state.force_x[i] = fx * load if magic else state.force_x[i]
-        state.force_y[i] = fy * load if magic else state.force_y[i]
-        state.moment_z[i] = turn * load if magic else 0.0
-        state.ratio_x[i] = fx * touching
-        state.ratio_y[i] = fy * touching
-        state.load[i] = load if magic else state.load[i]
+        magic_force(model, state, work, i)
+
+
+@inlined
+def magic_force(model, state, work, i):
+    """Forces per load at the present coefficients, then the loads that balance them, and how much these changed."""
+    mu_x, mu_y = state.mu_x[i], state.mu_y[i]
+    kappa, alpha, v_x = state.kappa[i], state.alpha[i], state.v_x[i]
+    fx = mu_x * work.weight_x[i] * tyre.magic_shape(state.b_x[i], model.c_x[i], state.bend_x[i], kappa)
+    fy = mu_y * work.weight_y[i] * tyre.magic_shape(state.b_y[i], model.c_y[i], state.bend_y[i], alpha)
+    fx, fy = tyre.onto_ellipse(mu_x, mu_y, fx + work.resist_x[i], fy + work.resist_y[i])
+    share = tyre.wedge_share(work.b_n[i], fx * work.b_t[i] + fy * work.b_l[i])
+    fx *= share
+    fy *= share
+    turn = state.arm_m[i] * work.weight_y[i] * v_x / (abs(v_x) + model.v_park[i])
+    turn *= tyre.magic_shape(state.b_m[i], model.c_m[i], state.bend_m[i], alpha)
+    load = tyre.load_of_balance(state.spring[i], work.b_n[i], fx * work.b_t[i] + fy * work.b_l[i])
+    magic = model.kind[i] == MAGIC
+    touching = 1.0 if state.spring[i] > 0.0 else 0.0
+    work.change[i] = load - state.load[i] if magic else 0.0
+    state.force_x[i] = fx * load if magic else state.force_x[i]
+    state.force_y[i] = fy * load if magic else state.force_y[i]
+    state.moment_z[i] = turn * load if magic else 0.0
+    state.ratio_x[i] = fx * touching
+    state.ratio_y[i] = fy * touching
+    state.load[i] = load if magic else state.load[i]
 
 
 @on_lanes
@@ -339,13 +370,18 @@ def tread_energy(model, state, i):
 
 @on_lanes
 def limit_moments(state, work):
+    for i in range(LANES):
+        limit_moment(state, work, i)
+
+
+@inlined
+def limit_moment(state, work, i):
     """M_z acts about the contact normal, for the lateral force acts behind the contact (last rows of tables 4 and 5).
 
     The formula knows nothing of the yaw rate. Where it would drive the yawing with more power than the lateral slip
     takes, it gives that much and no more.
     """
-    for i in range(LANES):
-        power = state.moment_z[i] * work.spin_n[i]
-        allowed = max(-state.force_y[i] * state.v_y[i], 0.0)
-        if power > allowed:
-            state.moment_z[i] *= allowed / power
+    power = state.moment_z[i] * work.spin_n[i]
+    allowed = max(-state.force_y[i] * state.v_y[i], 0.0)
+    if power > allowed:
+        state.moment_z[i] *= allowed / power

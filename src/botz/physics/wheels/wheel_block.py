@@ -2,8 +2,9 @@
 
 A block of wheels is three records: `model` has its parameters, `state` what goes on from step to step, `work` what one
 look at the forces needs and leaves behind. The functions here take them and the motion of the body that carries the
-wheels, whoever moves that body: the vehicle engine's own loop, or a body of another engine. Each is one loop over the
-four lanes without branches, so that the compiler makes vector code of it; the contact search alone goes wheel by wheel.
+wheels, whoever moves that body: the vehicle engine's own loop, or a body of another engine. What happens to one wheel
+is a function of its lane i without branches, inlined into a loop over the four lanes, so that the compiler makes vector
+code of it; the contact search alone goes wheel by wheel.
 A lane without a wheel has `present` 0 and takes no part.
 
 Sums of a wheel's power show why each velocity is what it is: the force R on the body acts at X_cp with the body's
@@ -17,12 +18,12 @@ from math import sqrt
 
 import numpy as np
 
-from botz.kernels import compiled, on_lanes, record, words
+from botz.kernels import compiled, inlined, on_lanes, record, words
 from botz.physics.wheels.suspension import suspension_force
-from botz.rotations import cross, dot
+from botz.rotations import cross, dot, vector
 
 LANES = 4
-FOUR, VECTOR = (np.float64, LANES), (np.float64, 3)
+FOUR, RIMS, VECTOR = (np.float64, LANES), (np.float64, (2, LANES)), (np.float64, 3)
 GRAVITY = 9.80665
 """For the mass that a load stands for, in damping ratios; not the world's gravity."""
 COULOMB, MAGIC = 1.0, 2.0
@@ -49,17 +50,16 @@ WHEEL_MODEL = record(
     any_coulomb=np.int64, any_magic=np.int64, any_shift=np.int64,
 )  # fmt: skip
 
+_SEARCH = words("""
+    rim_slice rim_h rim_step rim_margin rim_seen rim_sine rim_cosine rim_cell_x rim_cell_y rim_corner rim_rise_x
+    rim_rise_y rim_twist
+""")
+
 WHEEL_STATE = record(
     **dict.fromkeys(
         # deflections of the tread, the load that they belong to, whether it slides; deflections of the wall contact
-        words("u_x u_y load_before sliding wall_x wall_y wall_z")
-        # the places between which the contact of each rim goes to and fro, and the largest load at them
-        + words("place_a place_b left_a left_b load_known")
-        # memory of the contact search, for both rims
-        + words("""
-            slice_a slice_b h_a h_b step_a step_b margin_a margin_b seen_a seen_b sine_a sine_b cosine_a cosine_b
-            cell_xa cell_xb cell_ya cell_yb corner_a corner_b rise_xa rise_xb rise_ya rise_yb twist_a twist_b
-        """)
+        # and the largest load at the places between which the contacts of its rims go to and fro
+        words("u_x u_y load_before sliding wall_x wall_y wall_z load_known")
         # memory of the Magic Formula: the load of the last look, the coefficients that it gave, friction per load
         + words("""
             load_seen mu_x mu_y b_x b_y b_m bend_x bend_y bend_m arm_m top_slip top_sine damp_x damp_y ratio_x ratio_y
@@ -70,15 +70,20 @@ WHEEL_STATE = record(
             bent_x bent_y wall_depth wall_force_x wall_force_y wall_force_z
         """),
         FOUR,
-    )
+    ),
+    # memory of the contact search, for both rims: the left ones of four wheels, then the right ones
+    **dict.fromkeys(_SEARCH, RIMS),
+    # where the contact of each rim is, and where it was before that
+    **dict.fromkeys(words("rim_place rim_left"), RIMS),
 )  # fmt: skip
 
 WHEEL_WORK = record(
     **dict.fromkeys(words("""
-        arm_x arm_y arm_z b_n b_t b_l t_x t_y t_z l_x l_y l_z w_x w_y w_z spin_n slope_xa slope_ya slope_xb slope_yb
-        fresh_a fresh_b wall_slice wall_side wall_nx wall_ny wall_nz wall_rate_x wall_rate_y wall_rate_z
+        arm_x arm_y arm_z b_n b_t b_l t_x t_y t_z l_x l_y l_z w_x w_y w_z spin_n wall_slice wall_side
+        wall_nx wall_ny wall_nz wall_rate_x wall_rate_y wall_rate_z
         weight_x weight_y resist_x resist_y change rate_x rate_y load_bent load_in grown loose
-    """), FOUR)
+    """), FOUR),
+    **dict.fromkeys(words("rim_slope_x rim_slope_y rim_fresh"), RIMS),
 )  # fmt: skip
 
 
@@ -86,9 +91,9 @@ def start_wheels(state: np.ndarray) -> None:
     """Blocks of wheels that nothing has touched yet, nor seen."""
     for field in WHEEL_STATE.names or ():
         state[field] = 0.0
-    for field in ("n_z", "cosine", "cosine_a", "cosine_b", "load_seen", "mu_x", "mu_y"):
+    for field in ("n_z", "cosine", "rim_cosine", "load_seen", "mu_x", "mu_y"):
         state[field] = 1.0
-    state["slice_a"], state["slice_b"] = -1.0, -1.0
+    state["rim_slice"] = -1.0
 
 
 @compiled
@@ -105,88 +110,103 @@ def add_force(body, px, py, pz, rx, ry, rz):
 
 @on_lanes
 def place_wheels(model, work, body):
+    for i in range(LANES):
+        place_wheel(model, work, body, i)
+
+
+@inlined
+def place_wheel(model, work, body, i):
     """Eq. 3.6: X_teo − X_c = x n + y t + z b (corrected: from the chassis' centre of mass)."""
     n, t, b = body.n, body.t, body.b
-    nx, ny, nz = n[0], n[1], n[2]
-    tx, ty, tz = t[0], t[1], t[2]
-    bx, by, bz = b[0], b[1], b[2]
-    for i in range(LANES):
-        x, y, z = model.x[i], model.y[i], model.z[i]
-        work.arm_x[i] = x * nx + y * tx + z * bx
-        work.arm_y[i] = x * ny + y * ty + z * by
-        work.arm_z[i] = x * nz + y * tz + z * bz
+    x, y, z = model.x[i], model.y[i], model.z[i]
+    work.arm_x[i] = x * n[0] + y * t[0] + z * b[0]
+    work.arm_y[i] = x * n[1] + y * t[1] + z * b[1]
+    work.arm_z[i] = x * n[2] + y * t[2] + z * b[2]
 
 
 @on_lanes
 def contact_motion(model, state, work, body):
+    for i in range(LANES):
+        wheel_motion(model, state, work, body, i)
+
+
+@inlined
+def wheel_motion(model, state, work, body, i):
     """Directions along and across the wheel on the ground, ḣ, slip velocities, and the suspension's force.
 
     ḣ = −v_P·n̂/(b·n̂) with v_P the velocity of the chassis-fixed point at X_cp, never a difference of h. T̂ = t×n̂/|t×n̂|,
     L̂ = n̂×T̂. The slip uses v_P + ḣ b, which lies in the ground; r Ω·t turns the chassis' pitching back out of it.
     """
-    t, b, v, w = body.t, body.b, body.velocity, body.angular
-    tx, ty, tz = t[0], t[1], t[2]
-    bx, by, bz = b[0], b[1], b[2]
-    vx, vy, vz = v[0], v[1], v[2]
-    ox, oy, oz = w[0], w[1], w[2]
+    tx, ty, tz = vector(body.t)
+    bx, by, bz = vector(body.b)
+    ox, oy, oz = vector(body.angular)
     pitching = dot(ox, oy, oz, tx, ty, tz)
-    for i in range(LANES):
-        px, py, pz = state.p_x[i], state.p_y[i], state.p_z[i]
-        nx, ny, nz = state.n_x[i], state.n_y[i], state.n_z[i]
-        cx, cy, cz = cross(ox, oy, oz, px, py, pz)
-        cx += vx
-        cy += vy
-        cz += vz
-        twist = dot(ox, oy, oz, work.w_x[i], work.w_y[i], work.w_z[i])
-        dh = -dot(cx, cy, cz, nx, ny, nz) / work.b_n[i] - twist
-        cx += dh * bx
-        cy += dh * by
-        cz += dh * bz
-        ax, ay, az = cross(tx, ty, tz, nx, ny, nz)
-        length = 1.0 / sqrt(ax * ax + ay * ay + az * az)
-        ax *= length
-        ay *= length
-        az *= length
-        lx, ly, lz = cross(nx, ny, nz, ax, ay, az)
-        touching = 1.0 if state.h[i] > 0.0 else 0.0
-        state.dh[i] = dh * touching
-        work.t_x[i], work.t_y[i], work.t_z[i] = ax, ay, az
-        work.l_x[i], work.l_y[i], work.l_z[i] = lx, ly, lz
-        work.b_t[i] = dot(bx, by, bz, ax, ay, az)
-        work.b_l[i] = dot(bx, by, bz, lx, ly, lz)
-        state.v_x[i] = (dot(cx, cy, cz, ax, ay, az) + model.radius[i] * pitching) * touching
-        state.v_y[i] = dot(cx, cy, cz, lx, ly, lz) * touching
-        work.spin_n[i] = dot(ox, oy, oz, nx, ny, nz)
-        state.spring[i] = suspension_force(
-            model.stiffness[i], model.damping[i], model.travel[i], model.progression[i], state.h[i], dh
-        )
+    nx, ny, nz = state.n_x[i], state.n_y[i], state.n_z[i]
+    cx, cy, cz = cross(ox, oy, oz, state.p_x[i], state.p_y[i], state.p_z[i])
+    cx += body.velocity[0]
+    cy += body.velocity[1]
+    cz += body.velocity[2]
+    twist = dot(ox, oy, oz, work.w_x[i], work.w_y[i], work.w_z[i])
+    dh = -dot(cx, cy, cz, nx, ny, nz) / work.b_n[i] - twist
+    cx += dh * bx
+    cy += dh * by
+    cz += dh * bz
+    ax, ay, az = cross(tx, ty, tz, nx, ny, nz)
+    length = 1.0 / sqrt(ax * ax + ay * ay + az * az)
+    ax *= length
+    ay *= length
+    az *= length
+    lx, ly, lz = cross(nx, ny, nz, ax, ay, az)
+    touching = 1.0 if state.h[i] > 0.0 else 0.0
+    state.dh[i] = dh * touching
+    work.t_x[i], work.t_y[i], work.t_z[i] = ax, ay, az
+    work.l_x[i], work.l_y[i], work.l_z[i] = lx, ly, lz
+    work.b_t[i] = dot(bx, by, bz, ax, ay, az)
+    work.b_l[i] = dot(bx, by, bz, lx, ly, lz)
+    state.v_x[i] = (dot(cx, cy, cz, ax, ay, az) + model.radius[i] * pitching) * touching
+    state.v_y[i] = dot(cx, cy, cz, lx, ly, lz) * touching
+    work.spin_n[i] = dot(ox, oy, oz, nx, ny, nz)
+    state.spring[i] = suspension_force(
+        model.stiffness[i], model.damping[i], model.travel[i], model.progression[i], state.h[i], dh
+    )
 
 
 @on_lanes
 def sum_wheels(state, work, body):
-    """R = N n̂ + F_x T̂ + F_y L̂ at X_cp on the body, and M_z about n̂.
+    """All that four wheels do to the body.
 
     The moments of spin need nothing here: with the angular momentum of body and wheels together as the state, all
     that changes it are the moments of R (physics page: d/dt[J Ω + Σ I ω t] = Σ (X_cp − X_c)×R).
     """
     sx, sy, sz, mx, my, mz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(LANES):
-        load, fx, fy, turn = state.load[i], state.force_x[i], state.force_y[i], state.moment_z[i]
-        nx, ny, nz = state.n_x[i], state.n_y[i], state.n_z[i]
-        rx = load * nx + fx * work.t_x[i] + fy * work.l_x[i]
-        ry = load * ny + fx * work.t_y[i] + fy * work.l_y[i]
-        rz = load * nz + fx * work.t_z[i] + fy * work.l_z[i]
-        ax, ay, az = cross(state.p_x[i], state.p_y[i], state.p_z[i], rx, ry, rz)
-        twisted = load * work.b_n[i]
+        rx, ry, rz, ax, ay, az = wheel_force(state, work, i)
         sx += rx
         sy += ry
         sz += rz
-        mx += ax + turn * nx + twisted * work.w_x[i]
-        my += ay + turn * ny + twisted * work.w_y[i]
-        mz += az + turn * nz + twisted * work.w_z[i]
+        mx += ax
+        my += ay
+        mz += az
     body.force[0] += sx
     body.force[1] += sy
     body.force[2] += sz
     body.moment[0] += mx
     body.moment[1] += my
     body.moment[2] += mz
+
+
+@inlined
+def wheel_force(state, work, i):  # -> force, moment about the centre of mass (three numbers each)
+    """R = N n̂ + F_x T̂ + F_y L̂ at X_cp on the body, and M_z about n̂."""
+    load, fx, fy, turn = state.load[i], state.force_x[i], state.force_y[i], state.moment_z[i]
+    nx, ny, nz = state.n_x[i], state.n_y[i], state.n_z[i]
+    rx = load * nx + fx * work.t_x[i] + fy * work.l_x[i]
+    ry = load * ny + fx * work.t_y[i] + fy * work.l_y[i]
+    rz = load * nz + fx * work.t_z[i] + fy * work.l_z[i]
+    ax, ay, az = cross(state.p_x[i], state.p_y[i], state.p_z[i], rx, ry, rz)
+    twisted = load * work.b_n[i]
+    return (
+        rx, ry, rz,
+        ax + turn * nx + twisted * work.w_x[i], ay + turn * ny + twisted * work.w_y[i],
+        az + turn * nz + twisted * work.w_z[i],
+    )  # fmt: skip
