@@ -50,27 +50,27 @@ def robot(data: bytes, folder: Path) -> object:
 
 
 def model(name: str, data: bytes, folder: Path) -> object:
-    from botz.scene.model_files import load_model
+    from botz.models.files import load_model
 
     return load_model(written(data, folder, name))
 
 
 def mesh(ending: str, data: bytes, folder: Path) -> object:
-    from botz.scene.mesh import load_mesh
+    from botz.models.meshes.mesh import load_mesh
 
     return load_mesh(written(data, folder, f"fuzzed{ending}"))
 
 
 def image(data: bytes, folder: Path) -> object:
     from botz.scenario.terrain import ImageTerrain
-    from botz.scene.height_image import read_image
+    from botz.terrain.height_image import read_image
 
     path = written(data, folder, "fuzzed.png")
     return read_image(ImageTerrain.model_construct(type="image", file=str(path), height=[0.0, 1.0]), "world.terrain")
 
 
 def matrix(name: str, data: bytes, folder: Path) -> object:
-    from botz.scene.matrix_file import read_matrix
+    from botz.terrain.matrix_file import read_matrix
 
     return read_matrix(written(data, folder, name), "world.terrain.file")
 
@@ -82,7 +82,7 @@ def table(data: bytes, folder: Path) -> object:
 
 
 def thrust(data: bytes, folder: Path) -> object:
-    from botz.scene.thrust_fit import read_thrust_table
+    from botz.models.thrust_fit import read_thrust_table
 
     return read_thrust_table(written(data, folder, "fuzzed.csv"))
 
@@ -100,19 +100,19 @@ def recording(data: bytes, folder: Path) -> object:
 
 
 def league(kind: str, data: bytes, _: Path) -> object:
-    from botz.links import league_messages
+    from botz.endpoints.soccer import league_messages
 
     return league_messages.read_message(getattr(league_messages, kind), data)
 
 
 def voltages(data: bytes, _: Path) -> object:
-    from botz.links.voltage_link import read_voltages
+    from botz.endpoints.soccer.voltage import read_voltages
 
     return read_voltages(data)
 
 
 def camera(data: bytes, folder: Path) -> object:
-    from botz.links.camera_protocol import HEAD, read_head, rebuild
+    from botz.endpoints.camera.protocol import HEAD, read_head, rebuild
 
     shape = (8, 12, 3)
     if len(data) < HEAD.size:
@@ -122,7 +122,7 @@ def camera(data: bytes, folder: Path) -> object:
 
 
 def teleoperation(data: bytes, _: Path) -> object:
-    from botz.control.teleop_messages import read_from_master
+    from botz.control.teleop.messages import read_from_master
 
     # With its checksum, or nothing would come further.
     return read_from_master(f"{zlib.crc32(data):08x} ".encode() + data, 6)
@@ -268,7 +268,7 @@ def run_of_a_robot() -> tuple[bytes, list[bytes]]:
 
 @functools.cache
 def league_packets() -> tuple[bytes, ...]:
-    from botz.links.league_messages import Packet
+    from botz.endpoints.soccer.league_messages import Packet
 
     packet = Packet()
     command = packet.cmd.robot_commands.add()
@@ -281,14 +281,14 @@ def league_packets() -> tuple[bytes, ...]:
 
 @functools.cache
 def referee_calls() -> tuple[bytes, ...]:
-    from botz.links.league_messages import RefereeCall
+    from botz.endpoints.soccer.league_messages import RefereeCall
 
     return (RefereeCall(foul=1, teamcolor=1, foulQuadrant=2, timestamp=1.5).SerializeToString(),)
 
 
 @functools.cache
 def placements() -> tuple[bytes, ...]:
-    from botz.links.league_messages import Placement
+    from botz.endpoints.soccer.league_messages import Placement
 
     placement = Placement()
     placement.world.teamColor = 1
@@ -307,7 +307,7 @@ def camera_image():
 def camera_messages() -> list[bytes]:
     import numpy as np
 
-    from botz.links.camera_protocol import empty_message, frame_message
+    from botz.endpoints.camera.protocol import empty_message, frame_message
 
     whole = camera_image()
     changes = np.array([[2, 3, 2]]), whole[2, 3:5]

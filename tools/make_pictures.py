@@ -19,15 +19,15 @@ from PIL import Image
 
 import botz
 from botz.control.table import read_columns
-from botz.engines.arm_records import transform
-from botz.engines.soccer import SoccerEngine
-from botz.engines.wheeled_robot import WheeledRobotModel
-from botz.scenario.arm import ArmScenario
-from botz.scenario.kinematics import WheeledRobot
+from botz.engines.soccer.engine import SoccerEngine
+from botz.robots.arm_records import transform
+from botz.robots.wheeled_robot import WheeledRobotModel
+from botz.scenario.arm.schema import ArmScenario
+from botz.scenario.kinematics.schema import WheeledRobot
 from botz.scenario.links import Camera
 from botz.scenario.load import load, load_robot
-from botz.scenario.soccer import SoccerScenario
-from botz.scene.soccer_camera import SoccerCamera
+from botz.scenario.soccer.schema import SoccerScenario
+from botz.scene.soccer.camera import SoccerCamera
 from botz.view import arm_drawing
 from botz.view.arm_plot import Scene
 from botz.view.plots import plot_recording

@@ -31,24 +31,17 @@ from model_tables import (
 )
 from pydantic import BaseModel
 
-from botz.scenario import (
-    arm,
-    arm_motion,
-    arm_world,
-    elements,
-    flight,
-    kinematics,
-    links,
-    multibody,
-    multibody_world,
-    schema,
-    sensors,
-    shapes,
-    soccer,
-    terrain,
-    tyre,
-    vehicle,
-)
+from botz.scenario import links, schema, shapes, terrain
+from botz.scenario.arm import motion as arm_motion
+from botz.scenario.arm import schema as arm
+from botz.scenario.arm import world as arm_world
+from botz.scenario.kinematics import schema as kinematics
+from botz.scenario.multibody import elements, flight, sensors
+from botz.scenario.multibody import schema as multibody
+from botz.scenario.multibody import world as multibody_world
+from botz.scenario.soccer import schema as soccer
+from botz.scenario.vehicle import schema as vehicle
+from botz.scenario.vehicle import tyre
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO_PAGE = ROOT / "docs" / "scenario-files.md"

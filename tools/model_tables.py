@@ -9,17 +9,25 @@ from dataclasses import replace
 from math import degrees
 from typing import Any, get_args
 
-from botz.control.capability import capability_of
-from botz.engines import aero_elements, joint_elements, multibody_rows, multibody_sensing
-from botz.engines.arm_rows import channels_of as arm_channels_of
-from botz.engines.base import Channel
-from botz.engines.soccer_rows import channels_of as soccer_channels_of
-from botz.engines.vehicle_rows import channels_of as vehicle_channels_of
-from botz.engines.wheeled_robot import WheeledRobotModel
-from botz.links.league_messages import PACKAGES
-from botz.scenario import arm, kinematics, library, sensors, soccer, vehicle
+from botz.channels import Channel
+from botz.control.wheeled.capability import capability_of
+from botz.endpoints.soccer.league_messages import PACKAGES
+from botz.engines.arm.rows import channels_of as arm_channels_of
+from botz.engines.multibody import rows as multibody_rows
+from botz.engines.multibody import sensing as multibody_sensing
+from botz.engines.multibody.elements import aero as aero_elements
+from botz.engines.multibody.elements import joints as joint_elements
+from botz.engines.soccer.rows import channels_of as soccer_channels_of
+from botz.engines.vehicle.rows import channels_of as vehicle_channels_of
+from botz.robots.wheeled_robot import WheeledRobotModel
+from botz.scenario import library
+from botz.scenario.arm import schema as arm
+from botz.scenario.kinematics import schema as kinematics
 from botz.scenario.load import load, load_robot
-from botz.scene.soccer_camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS
+from botz.scenario.multibody import sensors
+from botz.scenario.soccer import schema as soccer
+from botz.scenario.vehicle import schema as vehicle
+from botz.scene.soccer.camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS
 
 
 def degrees_table() -> str:

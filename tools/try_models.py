@@ -146,10 +146,10 @@ def tried(file: Path, seconds: float) -> dict[str, str]:
 
 def stages(file: Path, seconds: float, folder: Path, row: dict[str, str], reasons: list[str]) -> None:
     from botz.errors import InputError
-    from botz.scene.model_check import check_model
-    from botz.scene.model_files import load_model, save_model
-    from botz.scene.model_fill import filled
-    from botz.scene.model_tree import inertia_problems, tied_if_massless
+    from botz.models.check import check_model
+    from botz.models.files import load_model, save_model
+    from botz.models.fill import filled
+    from botz.models.tree import inertia_problems, tied_if_massless
 
     robot: dict[str, Any] = {"file": str(file), "unknown_plugins": "ignore"}
     try:
@@ -199,9 +199,9 @@ def ran(robot: Mapping[str, Any], seconds: float) -> tuple[str, int]:
     """Run it on a floor, as high as it needs; gives the method that was taken and the degrees of freedom."""
     import numpy as np
 
-    from botz.engines.multibody import MultibodyEngine
+    from botz.engines.multibody.engine import MultibodyEngine
     from botz.errors import BotzError, InputError
-    from botz.scenario.multibody import MultibodyScenario
+    from botz.scenario.multibody.schema import MultibodyScenario
 
     height = 0.0
     while True:

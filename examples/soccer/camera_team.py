@@ -22,7 +22,7 @@ from strategy import Ball, Pose, Team, wrap
 from vision_team import address, command_packet
 
 from botz import BotzError
-from botz.links.camera_client import CameraClient, CameraGone
+from botz.endpoints.camera.client import CameraClient, CameraGone
 from botz.scenario.ports import CAMERA
 
 COLOURFUL = 60  # how much the largest of red, green and blue exceeds the smallest; field and walls are grey

@@ -17,7 +17,7 @@ import time
 
 from strategy import Ball, Team
 
-from botz.links.league_messages import DecodeError, Environment, Packet
+from botz.endpoints.soccer.league_messages import DecodeError, Environment, Packet
 
 SILENCE = 3.0  # seconds without vision after which a match that was there is over
 

@@ -26,9 +26,9 @@ from botz import kernel_cache as _kernel_cache  # noqa: F401, before Numba: it s
 from botz.errors import BotzError, ControllerError, DivergedError, InputError, RecordingError
 
 if TYPE_CHECKING:
-    from botz.engines.elements import force_element
-    from botz.engines.serial_arm import SerialArm
+    from botz.engines.multibody.elements.base import force_element
     from botz.record.reader import Recording, read
+    from botz.robots.serial_arm import SerialArm
     from botz.run import simulate
     from botz.scenario.load import LoadedScenario, load
     from botz.sim.attached import AttachedRun
@@ -42,8 +42,8 @@ _LAZY = {
     "Recording": "botz.record.reader",
     "read": "botz.record.reader",
     "AttachedRun": "botz.sim.attached",
-    "SerialArm": "botz.engines.serial_arm",
-    "force_element": "botz.engines.elements",
+    "SerialArm": "botz.robots.serial_arm",
+    "force_element": "botz.engines.multibody.elements.base",
 }
 
 __all__ = [

@@ -24,7 +24,9 @@ from typing import Any
 from botz.kernel_files import check_files_of
 from botz.private_folder import private_folder, starts_with, user_mark
 
-ROOMS_WITHOUT_KERNELS = {"scenario", "scene", "control", "record", "run", "view", "links", "cli", "verify", "bench"}
+ROOMS_WITHOUT_KERNELS = {
+    "scenario", "terrain", "models", "scene", "control", "record", "run", "view", "endpoints", "cli", "verify", "bench",
+}  # fmt: skip
 """Edits in these do not touch compiled code; a test checks that no kernel lives there."""
 ROOM_NEEDED = 4 << 20
 """Bytes that a new cache must have room for: Numba does not forgive a disk that fills up while it saves."""

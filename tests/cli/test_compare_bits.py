@@ -120,7 +120,7 @@ def test_a_commit_and_the_working_tree_after_it(tmp_path: Path):
 
     done = compare()
     assert (done.returncode, done.stdout) == (0, "no difference in 2 runs\n"), done.stderr
-    changed = root / "src" / "botz" / "physics" / "wheel_constraints.py"
+    changed = root / "src" / "botz" / "physics" / "wheels" / "constraints.py"
     text = changed.read_text("utf-8")
     assert text.count("-across / offset") == 1
     changed.write_text(text.replace("-across / offset", "-across / offset * 1.0000001"), encoding="utf-8")

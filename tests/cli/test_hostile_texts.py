@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import yaml
 
+from botz.channels import Channel, ChannelTable
 from botz.cli.main import main
-from botz.engines.base import Channel, ChannelTable
 from botz.errors import BotzError, Problem, printable
 from botz.record.streams import RecordingHeader, StreamSpec
 from botz.record.writer import RecordingWriter
@@ -114,7 +114,7 @@ def test_names_in_models(tmp_path, capsys):
 
 
 def test_errors_and_the_log_of_a_run(tmp_path, capsys, caplog):
-    from botz.links.team_link import Complaints
+    from botz.endpoints.soccer.team import Complaints
     from botz.run.outputs import Recorder
 
     assert str(Problem(HOSTILE, key="a\x1b", file=Path("f\x1b"), line=3)).startswith(r"f\x1b:3: a\x1b: [/bold]")

@@ -12,8 +12,8 @@ import pytest
 from common import Answer
 
 from botz.cli.arms import with_lists_joined
-from botz.engines.arm_records import transform
-from botz.engines.serial_arm import SerialArm
+from botz.robots.arm_records import transform
+from botz.robots.serial_arm import SerialArm
 
 Botz = Callable[..., Answer]
 REACHED = "1.2 0 0.5 0 90deg 0"

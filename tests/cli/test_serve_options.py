@@ -72,7 +72,7 @@ def test_a_run_that_is_not_served_imports_no_links(scenario_file: ScenarioFile, 
         "import sys\nfrom botz.cli.main import main\n"
         f"try: main(['run', {str(scenario_file())!r}, '--json', *{options!r}])\n"
         "except SystemExit as ending: assert not ending.code, ending.code\n"
-        "print([name for name in sys.modules if name.startswith('botz.links')], file=sys.stderr)"
+        "print([name for name in sys.modules if name.startswith('botz.endpoints')], file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, check=True

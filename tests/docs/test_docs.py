@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from doc_pages import NOT_RUN, PAGES, ROOT, Block, Reader, assert_shown, blocks_of
 
-from botz.control.teleop_messages import DRIVE_KEYS
+from botz.control.teleop.messages import DRIVE_KEYS
+from botz.endpoints.teleop.slave import REASONS
 from botz.errors import InputError
-from botz.links.teleoperation_link import REASONS
 from botz.scenario import library
 from botz.scenario.families import FAMILIES
 from botz.scenario.load import load_robot

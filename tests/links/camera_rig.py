@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from botz.engines.base import Channel, ChannelTable
-from botz.links.camera_stream import serve_camera
+from botz.channels import Channel, ChannelTable
+from botz.endpoints.camera.stream import serve_camera
 from botz.scenario.links import CameraLink
-from botz.scenario.soccer import PlayingField
-from botz.scene.soccer_camera import SoccerCamera
+from botz.scenario.soccer.schema import PlayingField
+from botz.scene.soccer.camera import SoccerCamera
 
 SEED = 11
 SIDE, RADIUS = 0.075, 0.0215

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.engines.base import Channel, ChannelTable
+from botz.channels import Channel, ChannelTable
+from botz.endpoints.soccer.league_messages import Packet
 from botz.errors import BotzError
-from botz.links.league_messages import Packet
-from botz.scenario.soccer import PlayingField
+from botz.scenario.soccer.schema import PlayingField
 
 PATIENCE = 30.0
 """How long a test waits for a packet that must arrive [s]."""

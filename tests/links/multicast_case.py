@@ -14,9 +14,9 @@ from typing import Any
 
 from fake_match import FakeMatch
 
-from botz.links.league_link import LeagueLink
-from botz.links.league_messages import Environment, RefereeCall
-from botz.links.referee_link import RefereeLink
+from botz.endpoints.soccer.league import LeagueLink
+from botz.endpoints.soccer.league_messages import Environment, RefereeCall
+from botz.endpoints.soccer.referee import RefereeLink
 from botz.scenario.links import LeagueLink as Settings
 from botz.scenario.links import RefereeLink as RefereeSettings
 

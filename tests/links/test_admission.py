@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from fake_match import FakeMatch, deliver, ignored, stopped_clock
 
-from botz.links import admission, team_link, voltage_link
-from botz.links.admission import Admission
-from botz.links.voltage_link import VoltageLink
+from botz.endpoints import admission
+from botz.endpoints.admission import Admission
+from botz.endpoints.soccer import team as team_link
+from botz.endpoints.soccer import voltage as voltage_link
+from botz.endpoints.soccer.voltage import VoltageLink
 from botz.scenario.links import VoltageLink as Settings
 
 JUNK, TEAM = ("127.0.0.1", 1), ("127.0.0.1", 2)

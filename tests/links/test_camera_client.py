@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from botz.endpoints.camera.client import CameraClient, CameraGone
+from botz.endpoints.camera.protocol import EMPTY, GREETING, HEAD, RAW, SPANS, WHOLE, empty_message, greeting, message
 from botz.errors import BotzError
-from botz.links.camera_client import CameraClient, CameraGone
-from botz.links.camera_protocol import EMPTY, GREETING, HEAD, RAW, SPANS, WHOLE, empty_message, greeting, message
 
 ROWS, WIDTH = 12, 16
 PICTURE = np.arange(ROWS * WIDTH * 3, dtype=np.uint8).reshape(ROWS, WIDTH, 3)
@@ -196,6 +196,6 @@ def test_no_server_and_no_address():
 
 def test_a_vision_program_loads_neither_numba_nor_pydantic():
     heavy = ("numba", "pydantic", "PIL", "scipy")
-    code = f"import sys, botz.links.camera_client; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, botz.endpoints.camera.client; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

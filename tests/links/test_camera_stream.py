@@ -13,15 +13,15 @@ import pytest
 from camera_rig import WAIT, HandMovedMatch, ask, read_all, served, until
 from PIL import Image
 
-from botz.links import camera_connections
-from botz.links.camera_client import CameraClient, CameraGone
-from botz.links.camera_protocol import HELLO, REFUSAL
-from botz.links.camera_stream import Moments
+from botz.endpoints.camera import connections as camera_connections
+from botz.endpoints.camera.client import CameraClient, CameraGone
+from botz.endpoints.camera.protocol import HELLO, REFUSAL
+from botz.endpoints.camera.stream import Moments
 from botz.scenario.links import CameraLink
 
 # --- exact images --------------------------------------------------------------------------------------------------
 
-SPOILT: dict[str, dict[str, Any]] = {
+NOISY: dict[str, dict[str, Any]] = {
     "clean": {},
     "full size": {"size": [640, 480]},
     "noise": {"noise": 6.0},
@@ -31,9 +31,9 @@ SPOILT: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", SPOILT)
+@pytest.mark.parametrize("kind", NOISY)
 def test_every_image_is_rebuilt_bit_for_bit(kind: str):
-    with served(**SPOILT[kind]) as match, CameraClient(match.address, timeout=WAIT) as client:
+    with served(**NOISY[kind]) as match, CameraClient(match.address, timeout=WAIT) as client:
         assert (client.empty == match.camera.empty()).all()
         for number in range(1, 13):
             match.run.advance()

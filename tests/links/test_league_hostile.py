@@ -28,8 +28,9 @@ from fake_match import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botz.links import league_link, team_link
-from botz.links.league_link import LeagueLink
+from botz.endpoints.soccer import league as league_link
+from botz.endpoints.soccer import team as team_link
+from botz.endpoints.soccer.league import LeagueLink
 from botz.scenario.links import LeagueLink as Settings
 
 

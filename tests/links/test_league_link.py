@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 from fake_match import PATIENCE, FakeMatch, deliver, ignored, nested, replacement, stopped_clock, wheels
 
+from botz.endpoints.soccer import league as league_link
+from botz.endpoints.soccer import placements
+from botz.endpoints.soccer import team as team_link
+from botz.endpoints.soccer.league import LeagueLink
+from botz.endpoints.soccer.league_messages import Environment
 from botz.errors import InputError, Problem
-from botz.links import league_link, placements, team_link
-from botz.links.league_link import LeagueLink
-from botz.links.league_messages import Environment
 from botz.scenario.links import LeagueLink as Settings
 
 Make = Callable[..., LeagueLink]

@@ -9,7 +9,7 @@ import sys
 import pytest
 from fake_match import double, nested, number, single
 
-from botz.links import league_messages as league
+from botz.endpoints.soccer import league_messages as league
 
 ROBOT = {"robot_id": 3, "x": 0.5, "y": -0.25, "orientation": 1.5, "vx": 0.125, "vy": -2.0, "vorientation": 8.0}
 # Tags: number * 8 + wire type; doubles are little-endian (0.5 is 3FE0..., −0.25 BFD0..., 1.5 3FF8...).
@@ -120,7 +120,7 @@ def test_a_teams_own_modules_do_not_meet_ours():
     """A module generated from a team's file registers the same names in the default pool, here with other fields."""
     script = """
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from botz.links import league_messages
+from botz.endpoints.soccer import league_messages
 theirs = descriptor_pb2.FileDescriptorProto(name="fira_message.proto", package="fira_message", syntax="proto3")
 theirs.message_type.add(name="Robot").field.add(name="other", number=1, type=9, label=1)
 pool = descriptor_pool.Default()

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.engines.base import Channel, ChannelTable
+from botz.channels import Channel, ChannelTable
+from botz.endpoints.pose.client import HELLO, LARGEST_HEADER, MAGIC, PREFIX, VERSION, PoseClient, PoseStreamError
+from botz.endpoints.pose.stream import LARGEST_INPUT, MOST_PER_ADDRESS, MOST_SILENT, STALLED_SECONDS, PoseStream
 from botz.errors import BotzError
-from botz.links.pose_client import HELLO, LARGEST_HEADER, MAGIC, PREFIX, VERSION, PoseClient, PoseStreamError
-from botz.links.pose_stream import LARGEST_INPUT, MOST_PER_ADDRESS, MOST_SILENT, STALLED_SECONDS, PoseStream
 from botz.scenario.links import PoseLink
 
 PLANAR, SPATIAL = ("x", "y", "heading"), ("x", "y", "z", "qw", "qx", "qy", "qz")
@@ -388,7 +388,7 @@ def test_nobody_there_and_no_address():
 
 def test_the_client_needs_numpy_and_nothing_else():
     code = (
-        "import sys, botz.links.pose_client as client\n"
+        "import sys, botz.endpoints.pose.client as client\n"
         "heavy = ('numba', 'pydantic', 'scipy', 'yaml', 'botz.sim', 'botz.scenario', 'botz.engines')\n"
         "print([name for name in heavy if name in sys.modules])"
     )

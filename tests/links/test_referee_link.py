@@ -12,9 +12,12 @@ import pytest
 from fake_match import PATIENCE, FakeMatch, ignored, number, single, stopped_clock
 
 from botz import Simulation
-from botz.links import placements, referee_link, team_link, udp_port
-from botz.links.league_messages import ENUMERATIONS, Placement, RefereeCall
-from botz.links.referee_link import RefereeLink
+from botz.endpoints import udp_port
+from botz.endpoints.soccer import placements
+from botz.endpoints.soccer import referee as referee_link
+from botz.endpoints.soccer import team as team_link
+from botz.endpoints.soccer.league_messages import ENUMERATIONS, Placement, RefereeCall
+from botz.endpoints.soccer.referee import RefereeLink
 from botz.scenario.links import RefereeLink as Settings
 
 FOULS = ENUMERATIONS["Foul"]

@@ -19,9 +19,9 @@ import pytest
 from common import PATIENCE, BotzProcess, ScenarioFile
 
 from botz import AttachedRun, InputError, load, read
-from botz.links.pose_client import PoseClient
-from botz.links.server_process import Link, turn_until, watch
-from botz.links.serving import links_of
+from botz.endpoints.pose.client import PoseClient
+from botz.endpoints.server_process import Link, turn_until, watch
+from botz.endpoints.serving import links_of
 from botz.run import run_scenario
 from botz.sim.shared_memory import process_birth, running
 

@@ -19,8 +19,8 @@ import pytest
 from common import PATIENCE, BotzProcess
 
 from botz import InputError, Simulation, load
-from botz.links.camera_client import CameraRobot
-from botz.scene.soccer_camera import SoccerCamera
+from botz.endpoints.camera.client import CameraRobot
+from botz.scene.soccer.camera import SoccerCamera
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "soccer"
 FRAME = 30
@@ -80,9 +80,9 @@ def scatter(sim: Simulation, rng: np.random.Generator) -> None:
 # --- what the camera team sees -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spoilt", [[], ["noise=8", "blur=0.8", "drift=0.15"]])
-def test_the_camera_team_finds_everybody_and_the_ball(examples: SimpleNamespace, spoilt: list[str]):
-    loaded = load("soccer-match", overrides=[f"links.camera.{setting}" for setting in spoilt])
+@pytest.mark.parametrize("noisy", [[], ["noise=8", "blur=0.8", "drift=0.15"]])
+def test_the_camera_team_finds_everybody_and_the_ball(examples: SimpleNamespace, noisy: list[str]):
+    loaded = load("soccer-match", overrides=[f"links.camera.{setting}" for setting in noisy])
     sim = Simulation(loaded)
     camera = SoccerCamera(loaded.spec.links.camera, sim.engine.about(), seed=1)
     look = camera.look()
@@ -240,11 +240,9 @@ def test_the_camera_team_scores_within_a_minute(start_botz, start_team, tmp_path
 
 
 @pytest.mark.slow
-def test_the_camera_team_scores_with_lost_packets_and_spoilt_images(
-    start_botz, start_team, lossy_relay, tmp_path: Path
-):
-    spoilt = [f"links.camera.{one}" for one in ("drop=0.01", "noise=5", "blur=0.5", "drift=0.1")]
-    match, at = start_match(start_botz, free_address(), *spoilt)
+def test_the_camera_team_scores_with_lost_packets_and_noisy_images(start_botz, start_team, lossy_relay, tmp_path: Path):
+    noisy = [f"links.camera.{one}" for one in ("drop=0.01", "noise=5", "blur=0.5", "drift=0.1")]
+    match, at = start_match(start_botz, free_address(), *noisy)
     relay = lossy_relay(at["league commands"])
     start_team("camera_team.py", "--team", "yellow", "--camera", at["camera"], "--commands", relay.address)
     the_team_has_scored(match, tmp_path, "yellow")

@@ -14,20 +14,23 @@ import numpy as np
 import pytest
 from fake_match import PATIENCE, deliver, ignored, stopped_clock
 
+from botz.channels import Channel, ChannelTable
 from botz.cli import teleoperation as command
 from botz.cli.teleoperation import motion_of, play
-from botz.control import teleop_line, teleop_slave
-from botz.control.teleop_master import MasterEnd
-from botz.control.teleop_script import MasterTable
-from botz.control.teleop_sessions import MOST_TO_ONE
-from botz.engines.base import Channel, ChannelTable
-from botz.engines.serial_arm import SerialArm
+from botz.control.teleop import line as teleop_line
+from botz.control.teleop import slave as teleop_slave
+from botz.control.teleop.master import MasterEnd
+from botz.control.teleop.script import MasterTable
+from botz.control.teleop.sessions import MOST_TO_ONE
+from botz.endpoints.server_process import opened, turn_until
+from botz.endpoints.soccer import team as team_link
+from botz.endpoints.teleop import client as master_client
+from botz.endpoints.teleop import slave as teleoperation_link
+from botz.endpoints.teleop.client import HELLO_PERIOD, Master, NoSlave
+from botz.endpoints.teleop.slave import LONGEST_PACKET, PERIOD, TeleoperationLink
+from botz.endpoints.udp_port import NOBODY, packets
 from botz.errors import BotzError, InputError
-from botz.links import master_client, team_link, teleoperation_link
-from botz.links.master_client import HELLO_PERIOD, Master, NoSlave
-from botz.links.server_process import opened, turn_until
-from botz.links.teleoperation_link import LONGEST_PACKET, PERIOD, TeleoperationLink
-from botz.links.udp_port import NOBODY, packets
+from botz.robots.serial_arm import SerialArm
 from botz.scenario.layers import document
 from botz.scenario.library import find
 from botz.scenario.links import TeleoperationLink as Settings

@@ -12,9 +12,9 @@ from fake_match import NUMBERS, FakeMatch, deliver, ignored
 from hypothesis import given
 from hypothesis import strategies as st
 
+from botz.endpoints.soccer import team as team_link
+from botz.endpoints.soccer.voltage import VoltageLink
 from botz.errors import BotzError, InputError
-from botz.links import team_link
-from botz.links.voltage_link import VoltageLink
 from botz.scenario.links import VoltageLink as Settings
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.physics.lift_drag import coefficients, lift_drag
-from botz.physics.propeller import across, across_drag, drag_torque, ground_factor, lag_step, propeller_thrust
-from botz.physics.wind import gust_share
+from botz.physics.aero.lift_drag import Surface, coefficients, lift_drag
+from botz.physics.aero.propeller import across, across_drag, drag_torque, ground_factor, lag_step, propeller_thrust
+from botz.physics.aero.wind import gust_share
 
 many = settings(deadline=None, max_examples=200)
 slopes = st.floats(-10.0, 10.0)
@@ -23,7 +23,7 @@ shapes = st.tuples(slopes, slopes, slopes, st.floats(0.01, 1.6), slopes, slopes,
 @many
 @given(shapes, angles, velocities, st.floats(0.0, 5.0), st.sampled_from([0.0, 1.0]), slopes)
 def test_a_surface_takes_energy_from_a_body_in_still_air(shape, a0, v, density, radial, flap):
-    found = lift_drag(0.7, a0, *shape, radial, *v, density, flap)
+    found = lift_drag(Surface(0.7, a0, *shape, radial), *v, density, flap)
     assert all(isfinite(one) for one in found)
     force, (lift, drag) = np.array(found[:3]), found[6:8]
     speed = float(np.linalg.norm(v))
@@ -34,16 +34,18 @@ def test_a_surface_takes_energy_from_a_body_in_still_air(shape, a0, v, density, 
 @many
 @given(shapes, st.floats(0.0, 1.5))
 def test_coefficients_are_odd_but_the_drag(shape, alpha):
-    lift, drag, moment = coefficients(*shape, alpha)
-    assert coefficients(*shape, -alpha) == (-lift, drag, -moment)
+    surface = Surface(0.7, 0.0, *shape, 0.0)
+    lift, drag, moment = coefficients(surface, alpha)
+    assert coefficients(surface, -alpha) == (-lift, drag, -moment)
     assert drag >= shape[-1]
 
 
 @many
 @given(shapes, angles, velocities)
 def test_a_mirrored_velocity_gives_a_mirrored_force(shape, a0, v):
-    found = lift_drag(0.7, a0, *shape, 0.0, *v, 1.2, 0.0)
-    mirrored = lift_drag(0.7, a0, *shape, 0.0, v[0], -v[1], v[2], 1.2, 0.0)
+    surface = Surface(0.7, a0, *shape, 0.0)
+    found = lift_drag(surface, *v, 1.2, 0.0)
+    mirrored = lift_drag(surface, v[0], -v[1], v[2], 1.2, 0.0)
     assert mirrored == found
 
 

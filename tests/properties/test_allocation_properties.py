@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from botz import Simulation
-from botz.control.multicopter import attitude_error
-from botz.control.rotors import Rotor
-from botz.control.setpoints import SmoothAxis, SoftAxis
+from botz.control.flight.multicopter import attitude_error
+from botz.control.flight.rotors import Rotor
+from botz.control.flight.setpoints import SmoothAxis, SoftAxis
+from botz.models.robot_model import rotation_from_rpy
 from botz.scenario.load import load
-from botz.scene.robot_model import rotation_from_rpy
 
 share = st.floats(-1.0, 1.0)
 PILOTED = {"quadrotor": "quadrotor-square", "hexarotor": "hexarotor-wind", "lophorina": "lophorina-tilt-control"}

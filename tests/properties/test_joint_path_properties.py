@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.control.joint_path import JointPath, Limits, quintic, trapezoidal
-from botz.control.joint_spline import through_points
+from botz.control.arm.joint_path import JointPath, Limits, quintic, trapezoidal
+from botz.control.arm.joint_spline import through_points
 
 many = settings(deadline=None, max_examples=200)
 some = settings(deadline=None, max_examples=50)

@@ -9,12 +9,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.engines.wheel_inverse import inverse_kinematics
-from botz.engines.wheeled_robot import WheeledRobotModel
-from botz.physics import wheel_constraints as wc
-from botz.scenario.kinematics import WheeledRobot
-from botz.verify import wheeled_robots as robots
-from botz.verify.kinematics_symmetry import mirrored_inputs, mirrored_robot
+from botz.physics.wheels import constraints as wc
+from botz.robots.wheel_inverse import inverse_kinematics
+from botz.robots.wheeled_robot import WheeledRobotModel
+from botz.scenario.kinematics.schema import WheeledRobot
+from botz.verify.kinematics import robots
+from botz.verify.kinematics.symmetry import mirrored_inputs, mirrored_robot
 
 EPS = np.finfo(float).eps
 

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.physics.impact import BODY, CONTACT, friction_impulse, rigid_impact
-from botz.verify.soccer_crowds import place_crowd
-from botz.verify.soccer_match import crowd_of, mirrored_rows, one_name_of_pi, place_all
-from botz.verify.soccer_overlaps import deepest_overlap
-from botz.verify.soccer_rig import KINDS, match, random_robot
+from botz.physics.soccer.impact import CONTACT, free_standing, friction_impulse, rigid_impact
+from botz.verify.soccer.crowds import place_crowd
+from botz.verify.soccer.match import crowd_of, mirrored_rows, one_name_of_pi, place_all
+from botz.verify.soccer.overlaps import deepest_overlap
+from botz.verify.soccer.rig import KINDS, match, random_robot
 
 few = settings(deadline=None, max_examples=25)
 many = settings(deadline=None, max_examples=200)
@@ -23,12 +23,12 @@ STEPS = 60
 @st.composite
 def meetings(draw):
     """Two bodies with any speeds and masses, and a contact between them."""
-    bodies, contact = np.zeros(2, BODY), np.zeros(1, CONTACT)[0]
+    bodies, contact = free_standing(2), np.zeros(1, CONTACT)[0]
     inverses = []
-    for body in bodies:
+    for body, speeds in zip(bodies.inertia, bodies.speeds, strict=True):
         a, b, c = draw(st.floats(0.1, 10.0)), draw(st.floats(-1.0, 1.0)), draw(st.floats(0.1, 10.0))
         body.inverse_11, body.inverse_12, body.inverse_22 = a * a, a * b, b * b + c * c
-        body.u0, body.u1 = draw(numbers), draw(numbers)
+        speeds.u0, speeds.u1 = draw(numbers), draw(numbers)
         inverses.append(np.array([[a * a, a * b], [a * b, b * b + c * c]]))
     g = np.array([[draw(numbers) for _ in range(2)] for _ in range(4)])
     contact.second, contact.mate = 1, -1
@@ -45,7 +45,7 @@ def meetings(draw):
 def energy(bodies, masses):
     return sum(
         0.5 * np.array([body.u0, body.u1]) @ mass @ np.array([body.u0, body.u1])
-        for body, mass in zip(bodies, masses, strict=True)
+        for body, mass in zip(bodies.speeds, masses, strict=True)
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.engines.serial_arm import SerialArm
+from botz.robots.serial_arm import SerialArm
 
 TITAN = SerialArm.of("titan4")
 SPECIAL = [0.0, pi / 2, -pi / 2, pi, -pi]

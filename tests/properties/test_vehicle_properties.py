@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.physics.dc_motor import gear_torque
-from botz.physics.lugre import lugre
-from botz.physics.penalty import penalty_force
-from botz.physics.suspension import suspension_energy, suspension_force
-from botz.physics.terrain import GRID, height, height_and_slope
-from botz.physics.tyre import load_of_balance, onto_ellipse, simple_weight, slip_cap
+from botz.physics.contact.penalty import penalty_force
+from botz.physics.contact.terrain import GRID, height, height_and_slope
+from botz.physics.wheels.dc_motor import gear_torque
+from botz.physics.wheels.lugre import lugre
+from botz.physics.wheels.suspension import suspension_energy, suspension_force
+from botz.physics.wheels.tyre import load_of_balance, onto_ellipse, simple_weight, slip_cap
 
 many = settings(deadline=None, max_examples=200)
 numbers = st.floats(-1e3, 1e3)
@@ -79,7 +79,7 @@ def test_friction_takes_energy_over_a_closed_cycle(coulomb, ratio, amplitude, fr
 def test_a_pressed_point_has_friction_within_its_cone_which_takes_energy(stiffness, damping, friction, depth, way, dt):
     u = (0.0, 0.0, 0.0)
     for velocity in way:
-        found = penalty_force(stiffness, damping, friction, depth, 0.0, 0.0, 1.0, *velocity, *u, dt)
+        found = penalty_force((stiffness, damping, friction), depth, (0.0, 0.0, 1.0), tuple(velocity), tuple(u), dt)
         fx, fy, load, *new = found
         assert load >= 0.0
         assert hypot(fx, fy) <= friction * load * (1 + 1e-9) + 1e-9

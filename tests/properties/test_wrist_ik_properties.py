@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.engines.serial_arm import SerialArm
-from botz.scenario.arm import Arm
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import Arm
 
 PUMA = SerialArm.of("puma560")
 SPECIAL = [0.0, pi / 2, -pi / 2, pi, -pi]

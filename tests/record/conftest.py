@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from botz.engines.base import Channel, ChannelTable, ImuView, JointView, PoseView
+from botz.channels import Channel, ChannelTable, ImuView, JointView, PoseView
 from botz.record.streams import RecordingHeader, StreamSpec
 from botz.record.writer import RecordingWriter
 

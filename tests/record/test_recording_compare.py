@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from botz.engines.base import Channel, ChannelTable
+from botz.channels import Channel, ChannelTable
 from botz.errors import InputError
 from botz.record.compare import compare, open_track
 from botz.record.reader import read

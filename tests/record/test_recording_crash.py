@@ -22,7 +22,7 @@ CHILD = """
     import sys
     import numpy as np
     from pathlib import Path
-    from botz.engines.base import Channel, ChannelTable
+    from botz.channels import Channel, ChannelTable
     from botz.record.streams import RecordingHeader, StreamSpec
     from botz.record.writer import RecordingWriter
     from botz.errors import RecordingError

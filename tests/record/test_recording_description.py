@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import botz
+from botz.models.robot_model import ModelShape
 from botz.scenario.load import load
+from botz.scene.build import descriptions_of
 from botz.scene.primitives import common_solids, enclosing
-from botz.scene.robot_model import ModelShape
-from botz.scene.scenes import descriptions_of
 from botz.scene.world_scene import TriangleMesh
 
 SCENARIOS = ["vivi-rough", "wheeled-parade", "soccer", "titan4-pick", "lophorina-tilt", "vivi-multibody"]

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 import scipy.io
 
-from botz.engines.base import Channel, ChannelTable
+from botz.channels import Channel, ChannelTable
 from botz.errors import InputError, RecordingError
 from botz.record.export import export
 from botz.record.reader import read

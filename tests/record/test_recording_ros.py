@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from mcap.records import DataEnd
 
-from botz.engines.base import Channel, ChannelTable, JointView, PoseView
+from botz.channels import Channel, ChannelTable, JointView, PoseView
 from botz.record.streams import RecordingHeader, StreamSpec
 from botz.record.writer import RecordingWriter
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.engines.base import Channel, ChannelTable
+from botz.channels import Channel, ChannelTable
 from botz.errors import BotzError, InputError
 from botz.record.reader import read
 from botz.record.streams import RecordingHeader, StreamSpec

@@ -10,10 +10,10 @@ import pytest
 
 import botz
 from botz.cli.models import load
+from botz.models.files import save_model
 from botz.scenario.library import library_folder
 from botz.scenario.load import load as load_scenario
 from botz.scenario.load import load_robot
-from botz.scene.model_files import save_model
 
 
 @pytest.mark.parametrize(("robot", "scenario"), [("lophorina", "lophorina-hover"), ("quadrotor", "quadrotor-square")])

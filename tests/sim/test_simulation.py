@@ -352,3 +352,30 @@ def test_a_controller_with_an_open_file_runs_and_cannot_be_restored(scenario_fil
 def test_arguments_of_a_wrong_kind_are_bad_input(scenario_file, call):
     with pytest.raises(InputError):
         call(Simulation(scenario_file()))
+
+
+# --- the state of one robot --------------------------------------------------------------------------------
+
+
+def test_a_robot_is_put_elsewhere_and_its_controller_goes_on(scenario_file: ScenarioFile):
+    simulation = Simulation(scenario_file())
+    told: list[tuple[int, str, str]] = []
+    simulation.step(n=20)
+    simulation.on_command = lambda step, robot, values, source: told.append((step, robot, source))
+    simulation.set_state("duo", pose=(1.0, 2.0, 0.5))
+    assert simulation.get_state("duo").pose.tolist() == [1.0, 2.0, 0.5] and not told
+    assert simulation.step(n=30)["duo/twist"].tolist() == pytest.approx([0.3, 0.0, 0.4])
+    simulation.set_state("duo", twist=(0.1, 0.0, 0.0))
+    assert told == [(50, "duo", "set_state")]
+    saved = simulation.snapshot()
+    expected = trace(simulation)
+    simulation.restore(saved)
+    assert trace(simulation) == expected
+
+
+def test_the_state_of_a_robot_that_is_not_there_is_bad_input(scenario_file: ScenarioFile):
+    simulation = Simulation(scenario_file())
+    with pytest.raises(InputError, match="no robot 'dou'; did you mean 'duo'"):
+        simulation.get_state("dou")
+    with pytest.raises(InputError, match="did you mean 'duo'"):
+        simulation.set_state("dou", pose=(0.0, 0.0, 0.0))

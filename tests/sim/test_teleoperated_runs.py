@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.control.teleop_motion import RAMP
-from botz.control.teleop_script import read_table
-from botz.control.teleoperated import Teleoperated
+from botz.control.teleop.controller import Teleoperated
+from botz.control.teleop.motion import RAMP
+from botz.control.teleop.script import read_table
 from botz.scenario.load import load
 from botz.sim.simulation import Simulation
 from botz.sim.snapshots import encode
-from botz.verify.arm_teleoperation import servo_bound
+from botz.verify.arm.teleoperation import servo_bound
 
 DELAY, RATE, PERIOD, TIMEOUT = 0.2, 50.0, 0.01, 0.5
 

@@ -15,7 +15,7 @@ from common import PATIENCE, merged
 from recordings import bits
 
 from botz import AttachedRun, Simulation, load, read, simulate
-from botz.engines.vehicle_records import rotation_matrix
+from botz.engines.vehicle.model import rotation_matrix
 from botz.errors import DivergedError, InputError
 from botz.record.reader import Recording
 from botz.replay import replay_recording
@@ -103,7 +103,7 @@ class Mine:
 
     def update(self, t, measured):
         if t >= 0.05:
-            self.engine.records.robots[self.field][0][0] = self.value
+            self.engine.state.robots[self.field][0][0] = self.value
         return {"tank": (0.1, 0.1)}
 """
 
@@ -359,7 +359,7 @@ def test_numbers_that_are_none_are_a_divergence_and_no_end(
     simulation = Simulation(vehicle_file(PAIR, by(method), {"world": {"terrain": {"outside": outside}}}))
     simulation.step(n=123)
     assert simulation.ended == ""
-    simulation.engine.records.robots[field][0][0] = value  # type: ignore[attr-defined]
+    simulation.engine.state.robots[field][0][0] = value  # type: ignore[attr-defined]
     with pytest.raises(
         DivergedError, match=r"stopped being finite at t = 0\.0124 s \(step 124\), first in .*without bound"
     ) as caught:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from botz.control.teleop_line import DelayLine
-from botz.control.teleop_master import MasterEnd
-from botz.control.teleop_slave import Seen, Slave
-from botz.engines.serial_arm import SerialArm
-from botz.scenario.arm_motion import Teleoperation
+from botz.control.teleop.line import DelayLine
+from botz.control.teleop.master import MasterEnd
+from botz.control.teleop.slave import Seen, Slave
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.motion import Teleoperation
 
 ARM = SerialArm.of("titan4")
 START = np.array([0.2, 0.9, -1.6, 0.5, 0.3, 0.4])

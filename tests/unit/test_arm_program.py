@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from botz.control.arm_program import ArmProgram, Plan, plan
+from botz.control.arm.program import ArmProgram, Plan, plan
 from botz.control.base import ControllerSetup
-from botz.engines.serial_arm import SerialArm
 from botz.errors import InputError
-from botz.scenario.arm import PlacedArm
-from botz.scenario.arm_motion import ProgramController
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.motion import ProgramController
+from botz.scenario.arm.schema import PlacedArm
 from botz.scenario.load import load_robot
 from botz.sim.snapshots import controller_state, to_plain
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from botz.bench import kinematics, peers, results
+from botz.bench import peers, results
+from botz.bench.kinematics import suite as kinematics
 from botz.errors import InputError
 
 KEYS = {"metric", "value", "unit", "target", "met", "peer", "peer_value", "ratio"}

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.bench import arm as bench
-from botz.bench import arm_functions as functions
-from botz.bench import arm_simulation as simulation
 from botz.bench import peers, results
+from botz.bench.arm import functions, simulation
+from botz.bench.arm import suite as bench
 from botz.bench.results import Result
-from botz.engines.serial_arm import SerialArm
 from botz.errors import BotzError
+from botz.robots.serial_arm import SerialArm
 
 KEYS = {"metric", "value", "unit", "target", "met", "peer", "peer_value", "ratio"}
 SCRIPTS = Path(peers.__file__).parent / "peer_scripts"
@@ -158,8 +157,8 @@ def test_the_arm_follows_the_reference_and_every_repeat_is_the_same():
 def test_the_block_is_held_to_the_end():
     moving = simulation.holding("semi-implicit")
     moving.seconds_per_step(0.2 * simulation.SWING)
-    assert moving.engine.records.units["held"][0] > 0
-    block = moving.engine.records.poses[-1]
+    assert moving.engine.state.tools["held"][0] > 0
+    block = moving.engine.state.poses[-1]
     tool = moving.engine.arms[simulation.ARM].forward(moving.joints)[:3, 3]
     assert block[:3] == pytest.approx(tool, abs=0.02) and block[2] > -0.1
 

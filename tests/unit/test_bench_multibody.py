@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.bench import multibody as bench
 from botz.bench import results
+from botz.bench.multibody import suite as bench
 from botz.errors import BotzError
 
 KEYS = {"metric", "value", "unit", "target", "met", "peer", "peer_value", "ratio"}

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.bench import peers, results, soccer, soccer_flood
+from botz.bench import peers, results
 from botz.bench.results import Result
+from botz.bench.soccer import flood as soccer_flood
+from botz.bench.soccer import suite as soccer
 from botz.errors import BotzError
 
 KEYS = {"metric", "value", "unit", "target", "met", "peer", "peer_value", "ratio"}

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.bench import peers, results, vehicle
+from botz.bench import peers, results
+from botz.bench.vehicle import suite as vehicle
 from botz.errors import BotzError
-from botz.scenario.vehicle import VehicleScenario
-from botz.scene.height_grid import HeightGrid
+from botz.scenario.vehicle.schema import VehicleScenario
+from botz.terrain.height_grid import HeightGrid
 
 KEYS = {"metric", "value", "unit", "target", "met", "peer", "peer_value", "ratio"}
 STEPS = (1e-4, 1e-5, 1e-6, 1e-7)

@@ -9,17 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botz.frames import (
-    attitude_from_quaternion,
-    compensated_sum,
-    cross,
-    dot,
-    quaternion_from_attitude,
-    quaternion_of_axes,
-    quaternion_rate,
-    record,
-    rotation_of,
-)
+from botz.kernels import compensated_sum, record
+from botz.rotations import cross, dot, quaternion_of_axes, quaternion_rate, rotation_of
+from botz.transforms import attitude_from_quaternion, quaternion_from_attitude
 
 angles = st.floats(-3.1, 3.1)
 attitudes = st.tuples(angles, st.floats(-1.5, 1.5), angles)

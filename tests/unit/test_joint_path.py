@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 
-from botz.control.joint_path import JointPath, Limits, quintic, rounded_up, trapezoidal
-from botz.control.joint_spline import through_points
+from botz.control.arm.joint_path import JointPath, Limits, quintic, rounded_up, trapezoidal
+from botz.control.arm.joint_spline import through_points
 from botz.errors import InputError
 
 UNLIMITED = np.inf

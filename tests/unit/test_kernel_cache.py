@@ -53,7 +53,7 @@ def pose_by(package: Path, **environment: str) -> tuple[list[float], str]:
 
 def double_the_arc(package: Path) -> None:
     """Edit an equation that the engine's kernel calls, in another file than the kernel's: all move twice as far."""
-    file = package / "physics" / "wheel_constraints.py"
+    file = package / "physics" / "wheels" / "constraints.py"
     text = file.read_text(encoding="utf-8")
     head, body = text.split("def arc_displacement(", 1)
     assert body.count("chord * (") == 2
@@ -115,7 +115,7 @@ def test_the_folder_is_named_by_the_sources_of_kernels(copied: Path):
             (copied / room / "__init__.py").write_text('"""Edited."""\n', encoding="utf-8")
     assert hash_of(copied) == before, "the command line has no kernels"
     edited = {before}
-    for place in ("physics/wheel_constraints.py", "engines/kinematics_kernel.py", "sim/shared_memory.py"):
+    for place in ("physics/wheels/constraints.py", "engines/kinematics/step.py", "sim/shared_memory.py"):
         file = copied / place
         file.write_text(file.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
         edited.add(hash_of(copied))
@@ -210,7 +210,7 @@ def test_numba_that_came_first_is_told(tmp_path: Path):
 
 ONE_KERNEL = """
 import sys
-from botz.physics.wheel_constraints import arc_displacement
+from botz.physics.wheels.constraints import arc_displacement
 print(arc_displacement(0.0, 1.0, 0.0, 0.5, 0.1), sum(arc_displacement.stats.cache_hits.values()))
 """
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from teleop_rig import ARM, PERIOD, RATE, START, Rig, connected, largest_speed, slow
 
-from botz.control.teleop_master import MasterEnd
-from botz.control.teleop_motion import MARGIN, RAMP
-from botz.control.teleop_slave import Seen, Slave
-from botz.scenario.arm_motion import Teleoperation
+from botz.control.teleop.master import MasterEnd
+from botz.control.teleop.motion import MARGIN, RAMP
+from botz.control.teleop.slave import Seen, Slave
+from botz.scenario.arm.motion import Teleoperation
 
 # --- following ---------------------------------------------------------------------------------------------
 

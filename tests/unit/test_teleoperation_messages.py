@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from teleop_rig import ARM, EVERY, PERIOD, RATE, START, Rig, connected, slow
 
 from botz.control.registry import build
-from botz.control.teleop_line import DelayLine
-from botz.control.teleop_master import MasterEnd
-from botz.control.teleop_messages import packed, read_from_master, unpacked
-from botz.control.teleop_motion import RAMP
-from botz.control.teleop_script import MasterTable, read_table
-from botz.control.teleop_slave import Slave
+from botz.control.teleop.line import DelayLine
+from botz.control.teleop.master import MasterEnd
+from botz.control.teleop.messages import packed, read_from_master, unpacked
+from botz.control.teleop.motion import RAMP
+from botz.control.teleop.script import MasterTable, read_table
+from botz.control.teleop.slave import Slave
 from botz.errors import InputError
-from botz.scenario.arm import ArmScenario
-from botz.scenario.arm_motion import Line, Teleoperation, TeleoperationController
+from botz.scenario.arm.motion import Line, Teleoperation, TeleoperationController
+from botz.scenario.arm.schema import ArmScenario
 from botz.sim.snapshots import from_plain, to_plain
 
 # --- what must not move it ---------------------------------------------------------------------------------

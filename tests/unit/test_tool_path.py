@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from botz.control.joint_path import JointPath
-from botz.control.tool_course import arc, line, turn_between, turns
-from botz.control.tool_path import joint_rates, smooth_trapezoid, tool_path
-from botz.engines.arm_records import transform
-from botz.engines.serial_arm import SerialArm
+from botz.control.arm.joint_path import JointPath
+from botz.control.arm.tool_course import arc, line, turn_between, turns
+from botz.control.arm.tool_path import joint_rates, smooth_trapezoid, tool_path
 from botz.errors import InputError
-from botz.scenario.arm import Arm
+from botz.robots.arm_records import transform
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import Arm
 
 SPEED, TURN_RATE = 0.2, 0.8
 TITAN_START = np.array([0.3, 0.6, -1.0, 0.2, 0.1, 0.4])

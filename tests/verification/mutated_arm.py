@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from mutations import Functions, Mutation
 
-DH = "botz.physics.dh"
+DH = "botz.physics.arm.dh"
 SINES = "botz.physics.polynomials"
-EULER = "botz.physics.newton_euler"
-BODIES = "botz.physics.composite_body"
-LANES = "botz.physics.chain_block"
-RECORDS = "botz.engines.arm_records"
-CALLS = "botz.engines.arm_calls"
-TITAN = "botz.physics.titan4_ik"
-LINKS = "botz.physics.two_links"
-WRIST = "botz.physics.wrist_angles"
-WRIST_IK = "botz.physics.wrist_ik"
-PARALLEL = "botz.physics.parallel_ik"
-CHOICE = "botz.physics.ik_choice"
-KERNEL = "botz.engines.arm_kernel"
-SERVO = "botz.engines.arm_servo"
-CONTACTS = "botz.engines.arm_contacts"
-UNITS = "botz.engines.arm_units"
-SERIAL = "botz.engines.serial_arm"
+EULER = "botz.physics.arm.newton_euler"
+BODIES = "botz.physics.arm.composite_body"
+LANES = "botz.physics.arm.chain_block"
+RECORDS = "botz.robots.arm_records"
+CALLS = "botz.robots.arm_calls"
+TITAN = "botz.physics.ik.titan4"
+LINKS = "botz.physics.ik.two_links"
+WRIST = "botz.physics.ik.wrist_angles"
+WRIST_IK = "botz.physics.ik.wrist"
+PARALLEL = "botz.physics.ik.parallel"
+CHOICE = "botz.physics.ik.choice"
+KERNEL = "botz.engines.arm.step"
+SERVO = "botz.engines.arm.servo"
+CONTACTS = "botz.engines.arm.contacts"
+UNITS = "botz.engines.arm.model"
+SERIAL = "botz.robots.serial_arm"
 
 SAMPLES = 20
 """Random ones of each check."""
@@ -297,28 +297,28 @@ MUTATIONS = (
     ),
     Mutation(
         "a pressure rate that is none", SERVO, "actuate",
-        "min(max(asked, joint.torque - joint.torque_step), joint.torque + joint.torque_step)", "asked",
+        "min(max(asked, own.torque - joint.torque_step), own.torque + joint.torque_step)", "asked",
         ("valves",),
     ),
     Mutation(
         "half of gravity compensated", SERVO, "servo_torques",
-        "newton_euler(model, arm.gx, arm.gy, arm.gz, zero",
-        "newton_euler(model, 0.5 * arm.gx, arm.gy, 0.5 * arm.gz, zero",
+        "newton_euler(known, arm.gx, arm.gy, arm.gz, zero",
+        "newton_euler(known, 0.5 * arm.gx, arm.gy, 0.5 * arm.gz, zero",
         ("held_pose",),
     ),
     Mutation(
         "computed torque that knows no gravity", SERVO, "servo_torques",
-        "newton_euler(model, arm.gx, arm.gy, arm.gz, qd", "newton_euler(model, 0.0, 0.0, 0.0, qd",
+        "newton_euler(known, arm.gx, arm.gy, arm.gz, qd", "newton_euler(known, 0.0, 0.0, 0.0, qd",
         ("held_pose",),
     ),
     Mutation(
         "a plane that is softer", CONTACTS, "press_on_plane",
-        "press(bristle, stiffness,", "press(bristle, 0.999 * stiffness,",
+        "(world.stiffness, damping", "(0.999 * world.stiffness, damping",
         ("standing_still",),
     ),
     Mutation(
         "pads that are not as stiff as corners", UNITS, "touch_blocks",
-        "jaw, 0.0, PAD_SHARE)", "jaw, 0.0, 1.0)",
+        "jaw, 0.0, PAD_FRACTION)", "jaw, 0.0, 1.0)",
         ("pads_at_rest",),
     ),
     Mutation(
@@ -330,7 +330,10 @@ MUTATIONS = (
 
 
 def functions() -> Functions:
-    from botz.verify import arm, arm_contact, arm_motion, methods
+    from botz.verify import methods
+    from botz.verify.arm import contact as arm_contact
+    from botz.verify.arm import motion as arm_motion
+    from botz.verify.arm import suite as arm
 
     methods.MOVED = {"puma-wave": 0.02}
     methods.scenarios = lambda engine: ["puma-wave"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from mutations import Functions, Mutation
 
-WHEELS = "botz.physics.wheel_constraints"
-KERNEL = "botz.engines.kinematics_kernel"
-RATES = "botz.engines.kinematics_rates"
-SENSING = "botz.engines.kinematics_sensing"
-ROBOT = "botz.engines.wheeled_robot"
-ENGINE = "botz.engines.kinematics"
-INVERSE = "botz.engines.wheel_inverse"
+WHEELS = "botz.physics.wheels.constraints"
+KERNEL = "botz.engines.kinematics.step"
+RATES = "botz.engines.kinematics.rates"
+ODOMETRY = "botz.engines.kinematics.odometry"
+ROWS = "botz.engines.kinematics.rows"
+ROBOT = "botz.robots.wheeled_robot"
+ENGINE = "botz.engines.kinematics.engine"
+INVERSE = "botz.robots.wheel_inverse"
 
 
 SAMPLES = 3
@@ -104,13 +105,13 @@ MUTATIONS = (
         ("impossible_motions_are_refused",),
     ),
     Mutation(
-        "centre of rotation on the wrong side", SENSING, "observe_row",
+        "centre of rotation on the wrong side", ROWS, "write_robot",
         "(-s * vy + c * vx)", "(-s * vy - c * vx)",
         ("icr_of_a_turn",),
     ),
     Mutation(
         "slip the other way", RATES, "gain_matrix",
-        "1.0 - wheel.slip if", "1.0 + wheel.slip if",
+        "1.0 - state.wheels[i].slip if", "1.0 + state.wheels[i].slip if",
         ("slip_shortens_the_way", "slip_of_one_wheel", "slip_of_a_ball", "slip_noise_statistics"),
     ),
     Mutation(
@@ -125,7 +126,7 @@ MUTATIONS = (
     ),
     Mutation(
         "angles of the beginning of the step", KERNEL, "arc_step",
-        "groups, 0.5 * dt)", "groups, 0.0 * dt)",
+        "work, 0.5 * dt)", "work, 0.0 * dt)",
         ("steering_against_dop853", "castor_follows_the_tractrix"),
     ),
     Mutation(
@@ -135,42 +136,42 @@ MUTATIONS = (
     ),
     Mutation(
         "synchronised wheels out of step", RATES, "wheel_heading",
-        "+ group.stage_steering", "+ group.stage_steering * (1.0 + wheel.x)",
+        "wheel.heading + steering", "wheel.heading + steering * (1.0 + wheel.x)",
         ("synchro_keeps_heading",),
     ),
     Mutation(
-        "encoders three ticks ahead", SENSING, "read_encoders",
+        "encoders three ticks ahead", ODOMETRY, "read_wheel",
         "floor(angle / wheel.tick_angle)", "floor(angle / wheel.tick_angle + 3.0)",
         ("odometry_within_quantisation",),
     ),
     Mutation(
-        "odometry forgets the rollers' angle", SENSING, "measured_speeds",
+        "odometry forgets the rollers' angle", ODOMETRY, "add_speed",
         "* cos(wheel.roller_angle)", "",
         ("odometry_of_shipped_robots",),
     ),
     Mutation(
         "slip weighs a wheel up", RATES, "gain_matrix",
-        "inverse[axis, m] * (equation.factor * (equation.weight / equation.slipping_weight))",
+        "inverse[axis, m] * (equation.factor * (sums.weight / sums.slipping_weight))",
         "inverse[axis, m] * equation.factor",
         ("slip_of_one_axle",),
     ),
     Mutation(
-        "odometry takes the pivots at the end of its interval", SENSING, "read_encoders",
-        "0.5 * (wheel.second + wheel.odometry_second)", "wheel.second",
+        "odometry takes the pivots at the end of its interval", ODOMETRY, "read_wheel",
+        "0.5 * (now.second + now.odometry_second)", "now.second",
         ("odometry_of_driven_castors",),
     ),
     Mutation(
-        "twice the encoder noise", SENSING, "read_encoders",
+        "twice the encoder noise", ODOMETRY, "read_encoders",
         "* noise[cursor]", "* 2.0 * noise[cursor]",
         ("encoder_noise_statistics",),
     ),
     Mutation(
-        "twice the slip noise", SENSING, "read_encoders",
+        "twice the slip noise", ODOMETRY, "read_encoders",
         "noise[cursor + 2]", "2.0 * noise[cursor + 2]",
         ("slip_noise_statistics", "slip_noise_random_walk"),
     ),
     Mutation(
-        "angles depend on the number of steps of a call", KERNEL, "steady_steps",
+        "angles depend on the number of steps of a call", KERNEL, "turn_wheel",
         "angle += angle_step", "angle += angle_step * (1.0 + 1e-12 * n)",
         ("chunks_give_the_same_bits",),
     ),
@@ -188,7 +189,9 @@ MUTATIONS = (
 
 
 def functions() -> Functions:
-    from botz.verify import kinematics, kinematics_symmetry, methods
+    from botz.verify import methods
+    from botz.verify.kinematics import suite as kinematics
+    from botz.verify.kinematics import symmetry as kinematics_symmetry
 
     # Uncompiled steps are slow: a broken symmetry shows at once, and a lower order with one robot.
     kinematics_symmetry.STEPS = 30

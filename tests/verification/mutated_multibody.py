@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 from mutations import Functions, Mutation
 
-KERNEL = "botz.engines.multibody_kernel"
-PARTS = "botz.engines.multibody_parts"
-SENSING = "botz.engines.multibody_sensing"
-ROWS = "botz.engines.multibody_rows"
-AIR = "botz.engines.aero_elements"
-JOINTS = "botz.engines.joint_elements"
-PROPELLER = "botz.physics.propeller"
-SURFACE = "botz.physics.lift_drag"
-WIND = "botz.physics.wind"
+KERNEL = "botz.engines.multibody.step"
+PARTS = "botz.engines.multibody.parts"
+SENSING = "botz.engines.multibody.sensing"
+ROWS = "botz.engines.multibody.rows"
+AIR = "botz.engines.multibody.elements.aero"
+JOINTS = "botz.engines.multibody.elements.joints"
+PROPELLER = "botz.physics.aero.propeller"
+SURFACE = "botz.physics.aero.lift_drag"
+WIND = "botz.physics.aero.wind"
 EARTH = "botz.physics.earth"
-WORLD = "botz.scene.mj_world"
-MESH = "botz.scene.mesh"
-SOLIDS = "botz.scene.solids"
-FIT = "botz.scene.thrust_fit"
+WORLD = "botz.models.mj_world"
+MESH = "botz.models.meshes.mesh"
+SOLIDS = "botz.models.meshes.solids"
+FIT = "botz.models.thrust_fit"
 
 SAMPLES = 20
 """Random ones of each check."""
@@ -78,7 +78,7 @@ MUTATIONS = (
     ),
     Mutation(
         "gusts that blow at the step's begin only", KERNEL, "element_forces",
-        "wx, wy, wz = wind_at(air, gusts, time)", "wx, wy, wz = wind_at(air, gusts, 0.0)",
+        "wind_at(outside.air[0], outside.gusts, time)", "wind_at(outside.air[0], outside.gusts, 0.0)",
         ("gusts",),
     ),
     Mutation(
@@ -170,7 +170,7 @@ MUTATIONS = (
     ),
     Mutation(
         "drag without its constant", SURFACE, "coefficients",
-        "+ cd0", "+ 0.0 * cd0",
+        "+ surface.cd0", "+ 0.0 * surface.cd0",
         ("lift_and_drag", "glide_ratio", "gusts"),
     ),
     Mutation(
@@ -248,7 +248,10 @@ def at(address: int, dtype: np.dtype) -> Any:
 
 def uncompiled() -> None:
     """Python in place of what only compiled code can do."""
-    from botz.engines import elements, multibody_kernel, multibody_parts, multibody_sensing
+    from botz.engines.multibody import parts as multibody_parts
+    from botz.engines.multibody import sensing as multibody_sensing
+    from botz.engines.multibody import step as multibody_kernel
+    from botz.engines.multibody.elements import base as elements
 
     multibody_sensing.SENSOR = np.dtype((FieldsFirst, multibody_sensing.SENSOR))
 
@@ -286,7 +289,8 @@ def uncompiled() -> None:
 
 
 def functions() -> Functions:
-    from botz.verify import multibody, multibody_wing
+    from botz.verify.multibody import suite as multibody
+    from botz.verify.multibody import wing as multibody_wing
 
     uncompiled()
     multibody_wing.GLIDE = 0.1

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from mutations import Functions, Mutation
 
-DRIVE = "botz.physics.planar_drive"
-IMPACT = "botz.physics.impact"
-SQUARES = "botz.physics.square_contact"
-KERNEL = "botz.engines.soccer_kernel"
-MOTION = "botz.engines.soccer_motion"
-IMPACTS = "botz.engines.soccer_impacts"
-CONTACTS = "botz.engines.soccer_contacts"
-RECORDS = "botz.engines.soccer_records"
-ENGINE = "botz.engines.soccer"
+DRIVE = "botz.physics.soccer.planar_drive"
+IMPACT = "botz.physics.soccer.impact"
+SQUARES = "botz.physics.soccer.square_contact"
+STEP = "botz.engines.soccer.step"
+MOTION = "botz.engines.soccer.motion"
+IMPACTS = "botz.engines.soccer.impacts"
+CONTACTS = "botz.engines.soccer.contacts"
+MODEL = "botz.engines.soccer.model"
+ENGINE = "botz.engines.soccer.engine"
 
 SAMPLES = 20
 """Random ones of each check."""
@@ -42,12 +42,12 @@ MUTATIONS = (
         ("step_response",),
     ),
     Mutation(
-        "wheels without their turning inertia", RECORDS, "fill_robot",
+        "wheels without their turning inertia", MODEL, "fill_robot",
         "wheel_mass = wheel.inertia / wheel.radius**2", "wheel_mass = 0.0",
         ("step_response", "robot_on_ball", "impacts_without_friction"),
     ),
     Mutation(
-        "back-EMF left out", RECORDS, "fill_robot",
+        "back-EMF left out", MODEL, "fill_robot",
         "(constant**2 / resistance + motor.friction)", "motor.friction",
         ("step_response", "the_shipped_step"),
     ),
@@ -57,8 +57,8 @@ MUTATIONS = (
         ("step_response", "circles"),
     ),
     Mutation(
-        "the pose goes along the old heading", KERNEL, "move",
-        "along * 0.5 * (robot.cosine + c), along * 0.5 * (robot.sine + s)", "along * robot.cosine, along * robot.sine",
+        "the pose goes along the old heading", STEP, "move_robot",
+        "along * 0.5 * (pose.cosine + c), along * 0.5 * (pose.sine + s)", "along * pose.cosine, along * pose.sine",
         ("circles",),
     ),
     Mutation(
@@ -118,7 +118,7 @@ MUTATIONS = (
     ),
     Mutation(
         "only the right half of the field is looked at", CONTACTS, "pair_gap",
-        "if j == WALL:", "if j == WALL and i < ball and robots[i].x < 0.0:\n        return 1.0\n    if j == WALL:",
+        "    if j == WALL:", "    if j == WALL and robots[i].x < 0.0:\n        return 1.0\n    if j == WALL:",
         ("placements",),
     ),
     Mutation(
@@ -127,12 +127,12 @@ MUTATIONS = (
         ("placements",),
     ),
     Mutation(
-        "goals for the other team", KERNEL, "keep_score",
+        "goals for the other team", STEP, "keep_score",
         "scorer = 1 if match.ball_x > 0.0 else 2", "scorer = 2 if match.ball_x > 0.0 else 1",
         ("goals",),
     ),
     Mutation(
-        "a goal as soon as the ball touches the line", KERNEL, "keep_score",
+        "a goal as soon as the ball touches the line", STEP, "keep_score",
         "abs(match.ball_x) <= field.end + field.radius", "abs(match.ball_x) <= field.end - field.radius",
         ("goals",),
     ),
@@ -142,8 +142,8 @@ MUTATIONS = (
         ("mirrored_about_the_long_axis",),
     ),
     Mutation(
-        "overlaps after a step stay", KERNEL, "step_part",
-        "    if match.near > 0:", "    if match.near > 10**6:",
+        "overlaps after a step stay", STEP, "step_part",
+        "    if counts.near > 0:", "    if counts.near > 10**6:",
         ("leaning_bodies",),
     ),
     Mutation(
@@ -154,14 +154,16 @@ MUTATIONS = (
     ),
     Mutation(
         "snapshots without the ball", ENGINE, "SoccerEngine.state_arrays",
-        "for name in layout.MATCH_STATE}", "for name in layout.MATCH_STATE[2:]}",
+        "for name in part.dtype.names}", "for name in part.dtype.names if not name.startswith(\"ball_\")}",
         ("same_again",),
     ),
 )  # fmt: skip
 
 
 def functions() -> Functions:
-    from botz.verify import methods, soccer, soccer_match
+    from botz.verify import methods
+    from botz.verify.soccer import match as soccer_match
+    from botz.verify.soccer import suite as soccer
 
     methods.PLAYED, methods.MEETING = {"soccer-wall": 0.05}, ()
     methods.scenarios = lambda engine: ["soccer-wall"]

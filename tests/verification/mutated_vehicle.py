@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from mutations import Functions, Mutation
 
-TYRE = "botz.physics.tyre"
-AXLE = "botz.physics.axle_block"
-LUGRE = "botz.physics.lugre"
-MOTOR = "botz.physics.dc_motor"
-SPRING = "botz.physics.suspension"
-WHEEL_TYRES = "botz.physics.wheel_tyres"
+TYRE = "botz.physics.wheels.tyre"
+AXLE = "botz.physics.wheels.axle_block"
+LUGRE = "botz.physics.wheels.lugre"
+MOTOR = "botz.physics.wheels.dc_motor"
+SPRING = "botz.physics.wheels.suspension"
+WHEEL_TYRES = "botz.physics.wheels.tyre_block"
 
 SAMPLES = 20
 """Random ones of each check."""
@@ -54,7 +54,7 @@ MUTATIONS = (
         ("held_by_friction",),
     ),
     Mutation(
-        "Coulomb's limit on one direction only", WHEEL_TYRES, "coulomb_tyres",
+        "Coulomb's limit on one direction only", WHEEL_TYRES, "coulomb_tyre",
         "size = sqrt(fx * fx + fy * fy)", "size = abs(fx)",
         ("friction_ellipse",),
     ),
@@ -70,7 +70,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a battery that pays for more than a motor takes", AXLE, "battery_sums",
-        "limit = block.largest_voltage[i]", "limit = battery",
+        "limit = model.largest_voltage[i]", "limit = battery",
         ("battery_sag",),
     ),
     Mutation(
@@ -87,6 +87,6 @@ MUTATIONS = (
 
 
 def functions() -> Functions:
-    from botz.verify import vehicle
+    from botz.verify.vehicle import suite as vehicle
 
     return vehicle.FUNCTIONS

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from verified_family import FamilyTests
 
-from botz.verify import arm_oracles, checks
-from botz.verify.arm_dynamics import against_mujoco, against_pinocchio
-from botz.verify.arm_inverse import Solved, number_by_eaik
-from botz.verify.arm_reference import about, along, derivative, pose_matrix
-from botz.verify.arm_rig import shipped, still
+from botz.verify import checks
+from botz.verify.arm import oracles as arm_oracles
+from botz.verify.arm.dynamics import against_mujoco, against_pinocchio
+from botz.verify.arm.inverse import Solved, number_by_eaik
+from botz.verify.arm.reference import about, along, derivative, pose_matrix
+from botz.verify.arm.rig import shipped, still
 
 
 class TestArm(FamilyTests):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from verified_family import FamilyTests
 
-from botz.verify.multibody_motion import runge_kutta
-from botz.verify.multibody_rig import about, attitude
-from botz.verify.multibody_sensors import cartesian
-from botz.verify.multibody_wing import WING, wing_by_equation
+from botz.verify.multibody.motion import runge_kutta
+from botz.verify.multibody.rig import about, attitude
+from botz.verify.multibody.sensors import cartesian
+from botz.verify.multibody.wing import WING, wing_by_equation
 
 
 class TestMultibody(FamilyTests):

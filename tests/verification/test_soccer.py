@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from verified_family import FamilyTests
 
-from botz.verify.soccer_overlaps import Walls, ball_overlap, square_overlap, vertices
+from botz.verify.soccer.overlaps import Walls, ball_overlap, square_overlap, vertices
 
 
 class TestSoccer(FamilyTests):

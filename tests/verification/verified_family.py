@@ -27,7 +27,7 @@ def noticed(family: str) -> dict[str, list[str]]:
 
 
 def verified(family: str) -> ModuleType:
-    return importlib.import_module(f"botz.verify.{family}")
+    return importlib.import_module(f"botz.verify.{family}.suite")
 
 
 class FamilyTests:

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from botz.scenario.families import capabilities, imported
+
 
 @dataclass(frozen=True)
 class Result:
@@ -38,10 +40,8 @@ def duration(metric: str, value: float, unit: str, *, target: float | None = Non
 
 
 def benches() -> dict[str, Callable[[], list[Result]]]:
-    from botz.bench import arm, kinematics, lab, multibody, soccer, vehicle
-
-    families = (arm, kinematics, lab, multibody, soccer, vehicle)
-    return {family.__name__.rsplit(".", 1)[-1]: family.run for family in families}
+    """What can be measured, by name: families and capabilities."""
+    return {name: imported(one.benchmark) for name, one in sorted(capabilities().items()) if one.benchmark}
 
 
 def run(name: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from botz.cli.scenarios import SetOption
 from botz.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from botz.engines.arm_inverse import Solutions
-    from botz.engines.serial_arm import SerialArm
+    from botz.robots.arm_inverse import Solutions
+    from botz.robots.serial_arm import SerialArm
 
 POSE = ("m", "m", "m", "rad", "rad", "rad")
 SOLVERS = {
@@ -70,7 +70,7 @@ def ik(
 
     All of them where a closed form fits the arm. Else a numeric search may miss some, and the output says so.
     """
-    from botz.engines.arm_records import transform
+    from botz.robots.arm_records import transform
 
     arm = arm_of(robot, list(set_ or []))
     if present is not None and cost is Cost.middle:
@@ -93,8 +93,8 @@ def ik(
 
 
 def arm_of(robot: str, overrides: list[str]) -> SerialArm:
-    from botz.engines.serial_arm import SerialArm
-    from botz.scenario.arm import Arm
+    from botz.robots.serial_arm import SerialArm
+    from botz.scenario.arm.schema import Arm
     from botz.scenario.load import load_robot
 
     loaded = load_robot(robot, overrides=overrides)
@@ -212,7 +212,7 @@ def print_solutions(arm: SerialArm, found: Solutions) -> None:
 
 def refusal(arm: SerialArm, robot: str, target: list[float], found: Solutions) -> str:
     """Why there is no solution."""
-    from botz.engines.arm_records import transform
+    from botz.robots.arm_records import transform
 
     words = f"{found.status}: no joint positions bring the tool of {robot} there"
     if found.status == "outside the joints' ranges":

@@ -32,8 +32,8 @@ def split(
 ) -> tuple[list[dict[str, Any]], list[Problem]]:
     """Write the bodies of a mesh and report on each; and why some have no mass where one was asked for."""
     from botz.cli.meshes import sdf_inertial, urdf_inertial, written
-    from botz.scene.mesh import WRITABLE
-    from botz.scene.mesh_bodies import body_properties, separate_bodies
+    from botz.models.meshes.bodies import body_properties, separate_bodies
+    from botz.models.meshes.mesh import WRITABLE
 
     try:
         bodies = separate_bodies(part)

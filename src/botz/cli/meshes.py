@@ -14,8 +14,8 @@ from botz.errors import InputError, Problem, printable
 if TYPE_CHECKING:
     import trimesh
 
-    from botz.scene.solids import MassProperties
-    from botz.scene.thrust_fit import ThrustFit, ThrustTable
+    from botz.models.meshes.solids import MassProperties
+    from botz.models.thrust_fit import ThrustFit, ThrustTable
 
 LARGE, SMALL = 20.0, 1e-3
 """Sizes that no part of a robot has [m]: its unit was forgotten."""
@@ -113,7 +113,7 @@ def _check_options(
     split: Path | None,
     densities: list[float] | None,
 ) -> None:
-    from botz.scene.mesh import WRITABLE
+    from botz.models.meshes.mesh import WRITABLE
 
     problems = []
     if kilograms is not None and not kilograms > 0.0:
@@ -149,9 +149,9 @@ def _examined(
     densities: list[float] | None,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """The report of a file, and why it has no mass properties where it has none."""
-    from botz.scene import mesh as meshes
-    from botz.scene.mesh_repair import body_count
-    from botz.scene.mesh_repair import repair as mend
+    from botz.models.meshes import mesh as meshes
+    from botz.models.meshes.repair import body_count
+    from botz.models.meshes.repair import repair as mend
 
     scale = meshes.UNITS[unit.value]
     part = meshes.load_mesh(file, scale)
@@ -208,7 +208,7 @@ def _examined(
 
 
 def _notes(part: trimesh.Trimesh, report: dict[str, Any], unit: Unit) -> list[str]:
-    from botz.scene.mesh import signed_volume
+    from botz.models.meshes.mesh import signed_volume
 
     notes = []
     if gone := report["faces_left_out"]:
@@ -337,7 +337,7 @@ def thrust_fit(
     as_json: AsJson = False,
 ) -> None:
     """Fit the thrust of a propeller to measurements: K of f = K ω² in two ways, and the curve a + b ω + c ω²."""
-    from botz.scene.thrust_fit import propeller_lines, read_thrust_table, thrust_fits
+    from botz.models.thrust_fit import propeller_lines, read_thrust_table, thrust_fits
 
     if out is not None:
         from botz.view.style import picture_format
@@ -377,7 +377,7 @@ def _plain(fit: ThrustFit) -> dict[str, Any]:
 
 
 def _print_fits(table: ThrustTable, fits: list[list[ThrustFit]]) -> None:
-    from botz.scene.thrust_fit import propeller_lines
+    from botz.models.thrust_fit import propeller_lines
 
     names = {"sums": "K = Σf / Σω²", "least-squares": "K by least squares", "curve": "a + b ω + c ω²"}
     low, high = float(table.speed.min()), float(table.speed.max())

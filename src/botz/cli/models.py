@@ -11,9 +11,9 @@ from botz.cli.common import AsJson, console, print_json, print_pairs
 from botz.errors import InputError, Problem, printable
 
 if TYPE_CHECKING:
-    from botz.scenario.multibody import MultibodyRobot
-    from botz.scene.model_check import Finding
-    from botz.scene.robot_model import RobotModel
+    from botz.models.check import Finding
+    from botz.models.robot_model import RobotModel
+    from botz.scenario.multibody.schema import MultibodyRobot
 
 ROBOT_FILES = (".yaml", ".yml")
 Source = Annotated[
@@ -69,7 +69,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Find what breaks simulations: impossible or missing inertia, mixed-up units, mass ratios, too long a step."""
-    from botz.scene.model_check import check_model
+    from botz.models.check import check_model
 
     seconds = _step(step)
     robot = load(model, packages_of(package), chosen, missing_meshes, check_inertia=False)
@@ -82,7 +82,7 @@ def check(
 
 
 def _step(text: str | None) -> float:
-    from botz.scenario.multibody import MultibodyTime
+    from botz.scenario.multibody.schema import MultibodyTime
     from botz.scenario.units import to_si
 
     if text is None:
@@ -97,8 +97,8 @@ def _step(text: str | None) -> float:
 
 
 def _method(text: str) -> str:
+    from botz.models.stiffness import AUTO, METHODS
     from botz.scenario.names import closest
-    from botz.scene.stiffness import AUTO, METHODS
 
     if text not in (AUTO, *METHODS):
         raise InputError(Problem(f"unknown {text!r}{closest(text, [AUTO, *METHODS])}", key="--method"))
@@ -190,9 +190,9 @@ def convert(
     as_json: AsJson = False,
 ) -> None:
     """Write a model in another format, with its inertias, actuators and force elements; meshes go beside it."""
-    from botz.scene.model_files import save_model
-    from botz.scene.model_fill import filled
-    from botz.scene.model_tree import inertia_problems, tied_if_massless
+    from botz.models.files import save_model
+    from botz.models.fill import filled
+    from botz.models.tree import inertia_problems, tied_if_massless
 
     robot = load(model, packages_of(package), chosen, missing_meshes, check_inertia=False)
     if robot.file is not None and out.exists() and out.resolve() == robot.file.resolve():
@@ -241,8 +241,8 @@ def load(
     check_inertia: bool,
 ) -> RobotModel:
     """The model of a model file, of a robot file or of a library robot; `chosen` names one of several."""
-    from botz.scene.mesh_files import MISSING_MESHES
-    from botz.scene.model_files import load_model
+    from botz.models.files import load_model
+    from botz.models.meshes.files import MISSING_MESHES
 
     if missing_meshes is not None and missing_meshes not in MISSING_MESHES:
         choices = ", ".join(MISSING_MESHES)
@@ -252,7 +252,7 @@ def load(
         missing: Any = missing_meshes or MISSING_MESHES[1]
         return load_model(path, packages, model=chosen, check_inertia=check_inertia, missing_meshes=missing)
     from botz.scenario.load import load_robot
-    from botz.scenario.multibody import MultibodyRobot
+    from botz.scenario.multibody.schema import MultibodyRobot
 
     loaded = load_robot(source)
     if not isinstance(loaded.spec, MultibodyRobot):
@@ -267,9 +267,9 @@ def _of_robot(robot: MultibodyRobot, file: Path, packages: dict[str, str], check
     """The model with what the robot file lays over it."""
     from dataclasses import replace
 
-    from botz.scene.model_files import loaded
-    from botz.scene.robot_model import ModelActuator
-    from botz.scene.yaml_model import model_of
+    from botz.models.files import loaded
+    from botz.models.robot_model import ModelActuator
+    from botz.models.yaml_model import model_of
 
     folder = file.parent  # what a robot file says is relative to it
     if robot.file is None:

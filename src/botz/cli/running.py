@@ -125,7 +125,7 @@ def run(
 
 def servers_of(spec: Any, headless: bool) -> Servers:
     """What a run is served by; the processes are started when the run is ready."""
-    from botz.links.serving import Served, links_of
+    from botz.endpoints.serving import Served, links_of
 
     if headless:
         raise InputError(Problem("opens servers, --headless none; choose one", key="--serve"))

@@ -13,8 +13,8 @@ from botz.errors import BotzError, InputError, Problem, printable
 from botz.scenario.ports import TELEOPERATION
 
 if TYPE_CHECKING:
-    from botz.control.teleop_script import MasterTable
-    from botz.links.master_client import Master
+    from botz.control.teleop.script import MasterTable
+    from botz.endpoints.teleop.client import Master
 
 ADDRESS = TELEOPERATION
 SHOWN_EVERY = 0.5
@@ -43,7 +43,7 @@ def master(
 ) -> None:
     """Drive an arm of a served run (botz run NAME --serve) by a script or a recording, in real time, and show what the
     slave reports."""
-    from botz.links.master_client import Master
+    from botz.endpoints.teleop.client import Master
 
     if not file.exists():
         raise InputError(Problem("no such file", file=file))
@@ -61,7 +61,7 @@ def master(
 
 def motion_of(file: Path, joints: list[str], robot: str | None) -> MasterTable:
     """A master's motion from a table, or from the joints of a recorded arm."""
-    from botz.control.teleop_script import MasterTable, read_table
+    from botz.control.teleop.script import MasterTable, read_table
 
     if not file.is_dir() and file.suffix.lower() != ".mcap":
         return read_table(file, joints)

@@ -26,8 +26,8 @@ def terrain(
 ) -> None:
     """Show the ground of a scenario: sizes, heights, steepest slope, and a picture with two cuts through the start."""
     from botz.scenario.load import load
-    from botz.scenario.vehicle import VehicleScenario
-    from botz.scene.height_grid import build_grid
+    from botz.scenario.vehicle.schema import VehicleScenario
+    from botz.terrain.height_grid import build_grid
     from botz.view.terrain_drawing import draw_terrain, terrain_report
 
     loaded = load(scenario, overrides=list(set_ or []))

@@ -14,7 +14,7 @@ from botz.scenario.names import closest
 if TYPE_CHECKING:
     import numpy as np
 
-    from botz.engines.wheeled_robot import WheeledRobotModel
+    from botz.robots.wheeled_robot import WheeledRobotModel
 
 
 def register(app: typer.Typer) -> None:
@@ -37,8 +37,8 @@ def wheels(
     as_json: AsJson = False,
 ) -> None:
     """Show constraints, mobility, forward and inverse kinematics and ICR of a wheeled robot."""
-    from botz.engines.wheeled_robot import WheeledRobotModel
-    from botz.scenario.kinematics import WheeledRobot
+    from botz.robots.wheeled_robot import WheeledRobotModel
+    from botz.scenario.kinematics.schema import WheeledRobot
     from botz.scenario.load import load_robot
     from botz.view.wheel_drawing import draw_robot
     from botz.view.wheel_report import print_wheel_report, wheel_report

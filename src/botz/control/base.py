@@ -8,7 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from botz.engines.base import Channel, ChannelTable, Engine
+from botz.channels import Channel, ChannelTable
+from botz.engines.base import Engine
 from botz.errors import InputError, Problem
 from botz.scenario.names import closest
 

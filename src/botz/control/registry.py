@@ -8,7 +8,8 @@ from typing import Any
 
 from botz.control.base import Controller
 from botz.errors import ControllerError, InputError, Problem
-from botz.scenario import arm_motion, flight, schema, soccer, user_code, vehicle
+from botz.scenario import schema, user_code
+from botz.scenario.families import imported
 from botz.scenario.tree import key_path, key_text
 
 
@@ -17,67 +18,10 @@ def build(spec: schema.Controller, *, allow_user_code: bool, name: str = "") -> 
 
     A user's class is imported and constructed only with `allow_user_code`.
     """
-    match spec:
-        case schema.ConstantController():
-            from botz.control.constant import Constant
-
-            return Constant(spec)
-        case schema.TableController():
-            from botz.control.table import Table
-
-            return Table(spec)
-        case schema.GoToPoseController():
-            from botz.control.go_to_pose import GoToPose
-
-            return GoToPose(spec)
-        case schema.WaypointsController():
-            from botz.control.waypoints import Waypoints
-
-            return Waypoints(spec)
-        case schema.TrajectoryController():
-            from botz.control.trajectory import Trajectory
-
-            return Trajectory(spec)
-        case vehicle.WheelSpeedController():
-            from botz.control.wheel_speed import WheelSpeed
-
-            return WheelSpeed(spec)
-        case vehicle.FollowWaypointsController():
-            from botz.control.vehicle_waypoints import VehicleWaypoints
-
-            return VehicleWaypoints(spec)
-        case soccer.SoccerPlayer():
-            from botz.control.soccer_player import SoccerPlayer
-
-            return SoccerPlayer(spec)
-        case arm_motion.ProgramController():
-            from botz.control.arm_program import ArmProgram
-
-            return ArmProgram(spec)
-        case arm_motion.TeleoperationController():
-            from botz.control.teleoperated import Teleoperated
-
-            return Teleoperated(spec)
-        case flight.HoverController():
-            from botz.control.hover import Hover
-
-            return Hover(spec)
-        case flight.MulticopterController():
-            from botz.control.multicopter import Multicopter
-
-            return Multicopter(spec)
-        case flight.TiltQuadrotorController():
-            from botz.control.tilt_quadrotor import TiltQuadrotor
-
-            return TiltQuadrotor(spec)
-        case flight.FixedWingController():
-            from botz.control.fixed_wing import FixedWing
-
-            return FixedWing(spec)
-        case schema.UserController():
-            return _user_controller(spec, allow_user_code, f"controllers.{name}." if name else "")
-        case _:
-            raise TypeError(f"no controller for {type(spec).__name__}")
+    if isinstance(spec, schema.UserController):
+        return _user_controller(spec, allow_user_code, f"controllers.{name}." if name else "")
+    controller: Controller = imported(spec.implementation)(spec)
+    return controller
 
 
 def at_controller(name: str, spec: schema.Controller, problem: Problem) -> Problem:

@@ -2,51 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from botz import kernel_cache
 from botz.engines.base import Engine
-from botz.scenario.arm import ArmScenario
-from botz.scenario.kinematics import KinematicsScenario
-from botz.scenario.multibody import MultibodyScenario
-from botz.scenario.schema import ScenarioBase
-from botz.scenario.soccer import SoccerScenario
-from botz.scenario.vehicle import VehicleScenario
+from botz.scenario.families import FAMILIES
 
 UserElements = Literal["run", "skip", "refuse"]
 """What happens to elements of a user's, which are programs: they run, are left out for a check, or are an error."""
 
 
-def make_engine(scenario: ScenarioBase, user_elements: UserElements = "run") -> Engine:
+def make_engine(scenario: Any, user_elements: UserElements = "run") -> Engine:
     """The engine of a scenario; raises InputError for what only the engine can tell, as an impossible geometry."""
-    match scenario:
-        case KinematicsScenario():
-            from botz.engines.kinematics import KinematicsEngine
-
-            return KinematicsEngine(scenario)
-        case VehicleScenario():
-            from botz.engines.vehicle import VehicleEngine
-
-            return VehicleEngine(scenario)
-        case SoccerScenario():
-            from botz.engines.soccer import SoccerEngine
-
-            return SoccerEngine(scenario)
-        case ArmScenario():
-            from botz.engines.arm import ArmEngine
-
-            return ArmEngine(scenario)
-        case MultibodyScenario():
-            from botz.engines.multibody import MultibodyEngine
-
-            return MultibodyEngine(scenario, user_elements)
-        case _:
-            raise TypeError(f"no engine for {type(scenario).__name__}")
+    engine: Engine = FAMILIES[scenario.engine].engine.build(scenario, user_elements)
+    return engine
 
 
-def build_engine(scenario: ScenarioBase, user_elements: UserElements = "run") -> Engine:
+def build_engine(scenario: Any, user_elements: UserElements = "run") -> Engine:
     """An engine whose kernels are compiled, so that a real-time run starts on time."""
     name = str(getattr(scenario, "engine", ""))
     kernel_cache.announce(name)

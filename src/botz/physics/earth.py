@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import cos, exp, pi, sin, sqrt
 
-from botz.frames import compiled
+from botz.kernels import compiled
 
 SEA_LEVEL_PRESSURE = 101325.0
 SEA_LEVEL_TEMPERATURE = 288.15

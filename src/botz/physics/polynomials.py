@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import cos, floor, sin
 
-from botz.frames import inlined
+from botz.kernels import inlined
 
 PI = 3.141592653589793
 HALF_PI = 1.5707963267948966

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 from botz.errors import InputError, Problem
 from botz.record.mcap_file import MAGIC
 from botz.record.reader import Recording, read

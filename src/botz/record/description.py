@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 from botz.errors import InputError, Problem
 from botz.record.mcap_scan import Contents
 from botz.record.streams import RecordingHeader, StreamSpec

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from botz.engines.base import ChannelTable
+from botz.channels import ChannelTable
 from botz.record.cdr import Fill, Layout
 from botz.scene.robot_description import RobotDescription
-from botz.scene.rotations import quaternion_of
 from botz.scene.world_scene import Slides, Turns
+from botz.transforms import quaternion_of
 
 WORLD = "world"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 from botz.record.cdr import LENGTH_BEFORE_PAYLOAD, RECORD_HEAD, Layout, stepped_layout
 from botz.record.mcap_scan import records_at
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from botz.engines.base import Channel, ChannelTable
+from botz.channels import Channel, ChannelTable
 from botz.errors import BotzError, InputError, Problem
 from botz.record.description import DAMAGE, fields_of, header_of, streams_of
 from botz.record.mcap_scan import Contents, read_chunks, scan

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 
 SEPARATOR = "=" * 80
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from botz.engines.base import ChannelTable, ImuView, JointView, PoseView, RosView, SensorView
+from botz.channels import ChannelTable, ImuView, JointView, PoseView, RosView, SensorView
 from botz.record.cdr import Fill, Layout
 from botz.record.link_frames import WORLD, LinkFrame, add_moving, column_of, fixed_transforms, link_frames
 from botz.scene.robot_description import RobotDescription, urdf_of_all

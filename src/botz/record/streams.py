@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 
 DEFAULT_STREAM = "state"
 

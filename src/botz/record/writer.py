@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from botz.engines.base import Channel, ChannelTable, RosView
+from botz.channels import Channel, ChannelTable, RosView
 from botz.errors import RecordingError
 from botz.record.bag_metadata import LATCHED, QOS_KEY, BagTopic, bag_metadata
 from botz.record.cdr import (

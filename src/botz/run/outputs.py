@@ -17,13 +17,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from botz.engines.base import ChannelTable, Engine
+from botz.channels import ChannelTable
+from botz.engines.base import Engine
 from botz.errors import BotzError, DivergedError, InputError, Problem, printable
 from botz.record.streams import RecordingHeader, StreamSpec, column_names
 from botz.record.writer import RecordingWriter
 from botz.scenario.load import LoadedScenario
 from botz.scenario.names import closest
-from botz.scene.scenes import descriptions_of
+from botz.scene.build import descriptions_of
 from botz.sim.snapshots import decode
 
 RECORDING = "recording.mcap"

@@ -1,31 +1,116 @@
-"""The robot families that a scenario can name: one line each."""
+"""The robot families that a scenario can name: one record each, `family.py` beside the family's schema.
+
+Every list in the program is made from these records: engines, schemas, scenes, plots, `botz verify`, `botz bench`, the
+lab and the tables of the documentation. A record names code as `module:name`, which is imported when it is first used,
+so that a command loads the schema of its own family only.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
 
-from botz.scenario.arm import Arm, ArmScenario
-from botz.scenario.kinematics import KinematicsScenario, WheeledRobot
-from botz.scenario.multibody import MultibodyRobot, MultibodyScenario
-from botz.scenario.schema import ScenarioBase, Strict
-from botz.scenario.soccer import SoccerRobot, SoccerScenario
-from botz.scenario.vehicle import Vehicle, VehicleScenario
+from botz.errors import printable
+
+ENTRY_POINTS = "botz.families"
+"""The group in which an installed package names its `Family`."""
 
 
-@dataclass(frozen=True)
-class Family:
-    scenario: type[ScenarioBase]
-    robot: type[Strict]
+def imported(reference: str) -> Any:
+    """What `module:name` names, or the module itself where there is no name."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name) if name else import_module(module)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capability:
+    """What can be verified and measured."""
+
+    name: str
+    """In `botz verify` and `botz bench`; that of a family also names its engine."""
+    checks: str | None = None
+    """`botz verify`: called with the number of random samples."""
+    benchmark: str | None = None
+    """`botz bench`: called without arguments."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family(Capability):
+    """All that the program knows of one robot family."""
+
     title: str
+    """What its robots are, in lists."""
+    place: int
+    """Where it stands in lists; families of other packages come after those of Botz."""
+    scenario_type: str
+    """Its ScenarioBase."""
+    robot_type: str
+    """Its schema of robot files."""
+    engine_type: str
+    """Its Engine; `build(scenario, user_elements)` makes one."""
+    scene_module: str
+    """How it looks: `build(scenario, seen) -> Scene`, `described(scenario) -> list[RobotDescription]`."""
+    docs: str = ""
+    """Its page of the documentation."""
+    library: str | None = None
+    """Package with folders `scenarios/` and `robots/`; None for the library of Botz."""
     own_process: bool = False
     """Its engine calls a library whose fatal errors end the process; the recorder must be in another one."""
 
+    @cached_property
+    def scenario(self) -> Any:
+        return imported(self.scenario_type)
 
-FAMILIES: dict[str, Family] = {
-    "kinematics": Family(KinematicsScenario, WheeledRobot, "wheeled robots, kinematics"),
-    "vehicle": Family(VehicleScenario, Vehicle, "vehicles on rough ground"),
-    "soccer": Family(SoccerScenario, SoccerRobot, "robot soccer"),
-    "arm": Family(ArmScenario, Arm, "serial arms"),
-    "multibody": Family(MultibodyScenario, MultibodyRobot, "multibody robots", own_process=True),
-}
-"""By engine name: one name for family, engine, verification and benchmark."""
+    @cached_property
+    def robot(self) -> Any:
+        return imported(self.robot_type)
+
+    @cached_property
+    def engine(self) -> Any:
+        return imported(self.engine_type)
+
+    @cached_property
+    def scene(self) -> Any:
+        return imported(self.scene_module)
+
+
+class Families(Mapping[str, Family]):
+    """By engine name, in the order of lists."""
+
+    @cached_property
+    def _records(self) -> dict[str, Family]:
+        folders = Path(__file__).parent.glob("*/family.py")
+        own = [imported(f"botz.scenario.{file.parent.name}.family:FAMILY") for file in folders]
+        records = sorted(own, key=lambda family: family.place)
+        for point in entry_points(group=ENTRY_POINTS):
+            try:
+                records.append(point.load())
+            except Exception as error:  # whatever happens while another package is imported
+                text = f"botz: family {point.name!r} is left out: {point.value} cannot be imported: {error}"
+                print(printable(text), file=sys.stderr)
+        return {family.name: family for family in reversed(records)}  # a name of Botz is not taken over
+
+    def __getitem__(self, name: str) -> Family:
+        return self._records[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return reversed(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+
+FAMILIES = Families()
+SHARED = (Capability(name="lab", benchmark="botz.bench.lab:run"),)
+"""Capabilities that all families share."""
+
+
+def capabilities() -> dict[str, Capability]:
+    """All that can be verified or measured, by name."""
+    return {**FAMILIES, **{capability.name: capability for capability in SHARED}}

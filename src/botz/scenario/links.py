@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from botz.scenario.arm_motion import Teleoperation
+from botz.scenario.arm.motion import Teleoperation
 from botz.scenario.misfits import Misfits
 from botz.scenario.ports import (
     CAMERA,
@@ -106,7 +106,7 @@ class VoltageLink(Strict):
 
 
 class Camera(Strict):
-    """A camera above the field that looks straight down, and how its images are spoilt."""
+    """A camera above the field that looks straight down, and the noise of its images."""
 
     position: Annotated[list[Metres], Field(min_length=3, max_length=3)] = Field(default=[0.0, 0.0, 2.0])
     """Of the lens: x, y and height above the ground [m]."""
@@ -126,7 +126,7 @@ class Camera(Strict):
     blur: Number = Field(default=0.0, ge=0, le=20)
     """Standard deviation of the blur [pixels]."""
     drift: Number = Field(default=0.0, ge=0, le=0.5)
-    """How far the brightness wanders from 1, as a share of it."""
+    """How far the brightness wanders from 1, as a fraction of it."""
     drift_rate: PerSecond = Field(default=0.2, gt=0, le=10)
     """How fast it wanders [1/s]."""
     latency: Seconds = Field(default=0.0, ge=0, le=5)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -196,6 +196,9 @@ class InputSettings(Strict):
 class Controller(Strict):
     """Common part of all controllers."""
 
+    implementation: ClassVar[str] = ""
+    """Its class in `control/`, as `module:name`."""
+
     robot: Name
     """The robot it drives."""
     rate: StepRate = Field(default=100.0, gt=0)
@@ -205,6 +208,7 @@ class Controller(Strict):
 class ConstantController(Controller):
     """The same command all the time."""
 
+    implementation: ClassVar[str] = "botz.control.constant:Constant"
     type: Literal["constant"]
     command: dict[str, CommandValue] = Field(min_length=1)
     """Commands by local name, as `twist: [0.5, 0, 0.2]` or `left/speed: "60 rpm"`."""
@@ -213,6 +217,7 @@ class ConstantController(Controller):
 class TableController(Controller):
     """Commands from a CSV file: a column `time` and one column a command, as `twist.vx` or `left/speed`."""
 
+    implementation: ClassVar[str] = "botz.control.table:Table"
     type: Literal["table"]
     file: str
     """Path of the CSV file, relative to the scenario file."""
@@ -230,6 +235,7 @@ class SpeedLimits(Strict):
 class GoToPoseController(Controller):
     """Drive to a pose and stop there."""
 
+    implementation: ClassVar[str] = "botz.control.wheeled.go_to_pose:GoToPose"
     type: Literal["go-to-pose"]
     goal: PlanarPose
     """x, y [m] and heading [rad] in the world."""
@@ -246,6 +252,7 @@ class GoToPoseController(Controller):
 class WaypointsController(Controller):
     """Follow a polyline of waypoints by pure pursuit."""
 
+    implementation: ClassVar[str] = "botz.control.wheeled.waypoints:Waypoints"
     type: Literal["waypoints"]
     points: list[Annotated[list[Metres], Field(min_length=2, max_length=2)]] = Field(min_length=1)
     """Waypoints [x, y] in the world, in order [m]."""
@@ -262,6 +269,7 @@ class WaypointsController(Controller):
 class TrajectoryController(Controller):
     """Follow a trajectory in time: a CSV file with time, x, y and optionally heading, or a named curve."""
 
+    implementation: ClassVar[str] = "botz.control.wheeled.trajectory:Trajectory"
     type: Literal["trajectory"]
     file: str | None = None
     """Path of the CSV file, relative to the scenario file."""

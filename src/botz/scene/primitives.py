@@ -9,9 +9,9 @@ from math import pi
 
 import numpy as np
 
-from botz.scene.robot_model import ModelShape
-from botz.scene.rotations import posed, shifted
+from botz.models.robot_model import ModelShape
 from botz.scene.world_scene import TriangleMesh
+from botz.transforms import posed, shifted
 
 THINNEST = 1e-4
 """Least edge of a solid, by its longest: what is flat needs some thickness to be seen."""

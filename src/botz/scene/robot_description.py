@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from botz.models.robot_model import ModelJoint, ModelLink, ModelShape, RobotModel, identity
+from botz.models.urdf.links import WORLD
+from botz.models.urdf.writer import urdf_text
 from botz.scene.primitives import common_solids, enclosing
-from botz.scene.robot_model import ModelJoint, ModelLink, ModelShape, RobotModel, identity
-from botz.scene.rotations import posed, rotation_from_quaternion
-from botz.scene.urdf_links import WORLD
-from botz.scene.urdf_writer import urdf_text
 from botz.scene.world_scene import Follows, Material, Node, Place, Scene, Shape, Slides, Turns
+from botz.transforms import posed, rotation_from_quaternion
 
 
 @dataclass(frozen=True, eq=False)

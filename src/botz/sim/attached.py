@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from botz.engines.base import Channel, ChannelTable, PoseView, command_numbers
+from botz.channels import Channel, ChannelTable, PoseView, command_numbers
 from botz.errors import BotzError, InputError, Problem
 from botz.scenario.names import closest
 from botz.sim.clock import RealTimeClock

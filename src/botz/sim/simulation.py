@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +14,7 @@ import numpy as np
 from botz.control.base import Controller, ControllerSetup, Measured, Steerable
 from botz.control.registry import at_controller
 from botz.control.registry import build as build_controller
+from botz.engines.base import RobotState
 from botz.engines.registry import UserElements, build_engine
 from botz.errors import ControllerError, DivergedError, InputError, Problem, StoppedError
 from botz.scenario.load import LoadedScenario, load
@@ -360,6 +361,35 @@ class Simulation:
         self._by_hand = set(snapshot.driven_by_hand)
         self._deadlines = dict(snapshot.deadlines)
         self._updated_at = -1
+
+    def get_state(self, robot: str) -> RobotState:
+        """Pose, twist and joints of one robot now."""
+        self._check_robot(robot)
+        return self.engine.get_state(robot)
+
+    def set_state(
+        self,
+        robot: str,
+        *,
+        pose: Sequence[float] | None = None,
+        twist: Sequence[float] | None = None,
+        joints: Mapping[str, float | tuple[float, float]] | None = None,
+    ) -> None:
+        """Put one robot into another state; what is not given stays. InputError, with nothing changed, for a state that
+        is not admissible.
+
+        Controllers are not told: they go on with what they remember and see the new state when they are next called.
+        Where a twist is set by commands (engine `kinematics`), these are told to `on_command` like any others. A
+        recording shows the state from its next row on, and its later snapshots hold it; no replay from an earlier one
+        comes to it.
+        """
+        self._check_robot(robot)
+        span = self.engine.robot_inputs(robot)
+        before = self.engine.inputs[span].tobytes()
+        self.engine.set_state(robot, pose=pose, twist=twist, joints=joints)
+        values = self.engine.inputs[span]
+        if self.on_command is not None and values.tobytes() != before:
+            self.on_command(self.step_number, robot, values.copy(), "set_state")
 
     def _check_fit(self, snapshot: Snapshot) -> None:
         """Refuse a snapshot of another scenario before anything changes."""

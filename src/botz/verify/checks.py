@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from botz.errors import InputError, Problem
+from botz.scenario.families import capabilities, imported
 from botz.scenario.names import closest
 
 EPS = 2.0**-52
@@ -82,47 +83,17 @@ def make(function: Callable[[int], Result], samples: int) -> list[Check]:
     return found
 
 
-def _kinematics(full: bool) -> list[Check]:
-    from botz.verify.kinematics import kinematics_checks
-
-    return kinematics_checks(FULL if full else FAST)
-
-
-def _vehicle(full: bool) -> list[Check]:
-    from botz.verify.vehicle import vehicle_checks
-
-    return vehicle_checks(FULL if full else FAST)
+def verified() -> list[str]:
+    """What can be verified, by name: families, then capabilities."""
+    return [name for name, capability in capabilities().items() if capability.checks]
 
 
-def _soccer(full: bool) -> list[Check]:
-    from botz.verify.soccer import soccer_checks
-
-    return soccer_checks(FULL if full else FAST)
-
-
-def _arm(full: bool) -> list[Check]:
-    from botz.verify.arm import arm_checks
-
-    return arm_checks(FULL if full else FAST)
-
-
-def _multibody(full: bool) -> list[Check]:
-    from botz.verify.multibody import multibody_checks
-
-    return multibody_checks(FULL if full else FAST)
-
-
-def families() -> dict[str, Callable[[bool], list[Check]]]:
-    """What can be verified, by family; each is called with `full`."""
-    return {"kinematics": _kinematics, "vehicle": _vehicle, "soccer": _soccer, "arm": _arm, "multibody": _multibody}
-
-
-def run(family: str, full: bool = False) -> list[Check]:
-    """All checks of a family; `full` takes 100,000 random samples where it otherwise takes a few hundred."""
-    known = families()
-    if family not in known:
-        raise InputError(Problem(f"unknown family {family!r}{closest(family, known)}"))
-    return known[family](full)
+def run(name: str, full: bool = False) -> list[Check]:
+    """All checks of a family or capability; `full` takes 100,000 random samples instead of a few hundred."""
+    if name not in verified():
+        raise InputError(Problem(f"unknown family {name!r}{closest(name, verified())}"))
+    suite: Callable[[int], list[Check]] = imported(capabilities()[name].checks or "")
+    return suite(FULL if full else FAST)
 
 
 def to_json(family: str, checks: Iterable[Check]) -> dict[str, Any]:

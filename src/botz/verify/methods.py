@@ -16,8 +16,8 @@ import numpy as np
 from botz.scenario import library
 from botz.scenario.load import load
 from botz.sim.simulation import Simulation
-from botz.verify import wheeled_robots as robots
 from botz.verify.checks import EPS, FAST, Check, close, worst
+from botz.verify.kinematics import robots
 
 FINER = 4
 """How many times shorter the steps of the second pair of runs are."""

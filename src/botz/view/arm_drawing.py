@@ -12,10 +12,10 @@ from matplotlib.patches import Polygon
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 
-from botz.engines.arm_records import transform
-from botz.engines.serial_arm import SerialArm
-from botz.physics.dh import PRISMATIC
-from botz.scenario.arm_world import ArmWorld, Plane
+from botz.physics.arm.dh import PRISMATIC
+from botz.robots.arm_records import transform
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.world import ArmWorld, Plane
 from botz.view.style import FRAME, GRID, INK, LABEL_SIZE, PALETTE, SMALL_SIZE, SOFT_INK, TICK_SIZE
 
 SOLID, SURFACE, LOOSE = "#C9C2B4", "#E3E7E1", "#C98A2B"
@@ -91,7 +91,7 @@ def box_corners(size: Sequence[float], pose: np.ndarray) -> np.ndarray:
 
 def pose_of(x: float, y: float, z: float, qw: float, qx: float, qy: float, qz: float) -> np.ndarray:
     """4 × 4 of a recorded pose."""
-    from botz.frames import rotation_of
+    from botz.rotations import rotation_of
 
     found = np.eye(4)
     found[:3, :3] = np.array(rotation_of(qw, qx, qy, qz)).reshape(3, 3).T

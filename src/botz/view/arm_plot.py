@@ -13,10 +13,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 
-from botz.engines.serial_arm import SerialArm
 from botz.errors import InputError
 from botz.record.reader import Recording
-from botz.scenario.arm import ArmScenario
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import ArmScenario
 from botz.scenario.load import load_data
 from botz.view import arm_drawing as drawing
 from botz.view.selection import thin

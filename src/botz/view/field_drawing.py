@@ -14,11 +14,11 @@ from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon, Rectangle
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 from botz.errors import InputError
 from botz.record.reader import Recording
 from botz.scenario.load import load_data
-from botz.scenario.soccer import PlayingField, SoccerScenario
+from botz.scenario.soccer.schema import PlayingField, SoccerScenario
 from botz.view.paths import Path2D, draw_bodies
 from botz.view.selection import Column, columns_of, thin
 from botz.view.style import LABEL_SIZE, SMALL_SIZE, SOFT_INK, dress, side_legend

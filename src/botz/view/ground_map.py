@@ -14,8 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from botz.errors import InputError
 from botz.scenario.load import load_data
-from botz.scenario.vehicle import VehicleScenario
-from botz.scene.height_grid import HeightGrid, build_grid
+from botz.scenario.vehicle.schema import VehicleScenario
+from botz.terrain.height_grid import HeightGrid, build_grid
 from botz.view.style import FRAME, INK, SMALL_SIZE, SOFT_INK
 
 SAMPLES = 600

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from botz.errors import InputError
 from botz.record.reader import Recording
-from botz.scenario.flight import HoverController, Manoeuvre, Setpoint, SetpointController
 from botz.scenario.load import load_data
-from botz.scenario.multibody import MultibodyScenario
+from botz.scenario.multibody.flight import HoverController, Manoeuvre, Setpoint, SetpointController
+from botz.scenario.multibody.schema import MultibodyScenario
 from botz.view.arm_plot import Line, Panel, draw_panel
 from botz.view.selection import thin
 from botz.view.style import (

@@ -13,9 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 from pydantic import ValidationError
 
-from botz.engines.base import Channel
-from botz.scenario.kinematics import Body
-from botz.scenario.vehicle import Chassis
+from botz.channels import Channel
+from botz.scenario.kinematics.schema import Body
+from botz.scenario.vehicle.schema import Chassis
 from botz.view.selection import headings, planar, thin
 from botz.view.style import LABEL_SIZE, LINE_STYLES, PALETTE, SOFT_INK, dress, fit_equal, halo, side_legend
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 from botz.errors import InputError, Problem
 from botz.record.reader import Recording
 from botz.scenario.names import closest
-from botz.scenario.soccer import SoccerScenario
+from botz.scenario.soccer.schema import SoccerScenario
 from botz.view.arm_plot import arm_figure, recorded_arms
 from botz.view.field_drawing import (
     SCORE,

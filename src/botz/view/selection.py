@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 from botz.errors import InputError, Problem
 from botz.record.reader import Recording
 from botz.record.streams import column_names, component_units

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
-from botz.scenario.vehicle import PlacedVehicle
-from botz.scene.height_grid import HeightGrid
+from botz.scenario.vehicle.schema import PlacedVehicle
+from botz.terrain.height_grid import HeightGrid
 from botz.view.ground_map import add_height_key, is_level, paint_ground
 from botz.view.paths import chassis_corners
 from botz.view.style import (

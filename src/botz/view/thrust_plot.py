@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.lines import Line2D
 
-from botz.scene.thrust_fit import ThrustFit, ThrustTable
+from botz.models.thrust_fit import ThrustFit, ThrustTable
 from botz.view.style import (
     INK,
     LINE_STYLES,

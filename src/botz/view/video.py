@@ -151,7 +151,7 @@ def ordered_camera(camera: Mapping[str, Any] | str) -> dict[str, Any]:
 
 def check_camera(scenario: Mapping[str, Any], name: str, view: Mapping[str, Any]) -> None:
     """Mistakes show before a process is started."""
-    from botz.scene.scenes import scene_of
+    from botz.scene.build import scene_of
     from botz.view.cameras import CameraPath
 
     CameraPath(scene_of(load_data(scenario, name).spec), view.get("name", "chase"), view.get("target_robot"))

@@ -81,8 +81,8 @@ def draw(orders: dict[str, Any], made_renderer: Any, tell: Any) -> None:
 
     from botz.record.reader import read
     from botz.scenario.load import load_data
+    from botz.scene.build import scene_of
     from botz.scene.scene_spec import OffscreenModel, set_camera
-    from botz.scene.scenes import scene_of
     from botz.scene.world_scene import node_poses
     from botz.view.cameras import VERTICAL_VIEW, CameraPath, View
     from botz.view.encoding import open_encoder

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from botz.engines.wheeled_robot import WheeledRobotModel, centre_of_rotation
-from botz.physics import wheel_constraints as wc
+from botz.physics.wheels import constraints as wc
+from botz.robots.wheeled_robot import WheeledRobotModel, centre_of_rotation
 from botz.view import wheel_symbols as symbols
 from botz.view.style import (
     INK,

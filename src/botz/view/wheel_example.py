@@ -7,10 +7,10 @@ from math import asin, atan2, cos, hypot, pi, remainder, sin
 
 import numpy as np
 
-from botz.engines.wheel_inverse import inverse_kinematics
-from botz.engines.wheeled_robot import WheeledRobotModel
 from botz.errors import InputError, Problem
-from botz.physics import wheel_constraints as wc
+from botz.physics.wheels import constraints as wc
+from botz.robots.wheel_inverse import inverse_kinematics
+from botz.robots.wheeled_robot import WheeledRobotModel
 
 TURN = 2.0
 """Radius of the example's turn, in lengths of the robot."""

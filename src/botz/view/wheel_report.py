@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from botz.engines.wheel_inverse import inverse_kinematics
-from botz.engines.wheeled_robot import WheeledRobotModel, centre_of_rotation
-from botz.physics import wheel_constraints as wc
+from botz.physics.wheels import constraints as wc
+from botz.robots.wheel_inverse import inverse_kinematics
+from botz.robots.wheeled_robot import WheeledRobotModel, centre_of_rotation
 from botz.view.wheel_example import checked_inputs, settled_pivots
 
 UNIT_TWISTS = {"forward": (1.0, 0.0, 0.0), "to the left": (0.0, 1.0, 0.0), "turning": (0.0, 0.0, 1.0)}

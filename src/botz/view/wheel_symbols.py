@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Arc, Circle, FancyArrowPatch, Patch, Polygon, RegularPolygon
 
-from botz.engines.wheeled_robot import WheeledRobotModel
-from botz.physics import wheel_constraints as wc
+from botz.physics.wheels import constraints as wc
+from botz.robots.wheeled_robot import WheeledRobotModel
 from botz.view.paths import body_corners
 from botz.view.style import INK, LABEL_SIZE, PALETTE, SMALL_SIZE, halo
 

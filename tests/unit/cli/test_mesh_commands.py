@@ -12,7 +12,7 @@ import trimesh
 from common import Answer
 from PIL import Image
 
-from botz.scene import solids
+from botz.models.meshes import solids
 
 Botz = Callable[..., Answer]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from botz.scene.urdf_reader import read_urdf
+from botz.models.urdf.reader import read_urdf
 
 Botz = Callable[..., Any]
 INERTIA = '<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>'

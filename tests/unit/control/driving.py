@@ -9,9 +9,9 @@ from pydantic import TypeAdapter
 
 from botz.control.base import Controller, ControllerSetup, Measured
 from botz.control.registry import build
-from botz.engines.kinematics import KinematicsEngine
+from botz.engines.kinematics.engine import KinematicsEngine
 from botz.scenario import library
-from botz.scenario.kinematics import KinematicsController, KinematicsScenario
+from botz.scenario.kinematics.schema import KinematicsController, KinematicsScenario
 from botz.scenario.layers import document
 
 SPEC = TypeAdapter(KinematicsController)

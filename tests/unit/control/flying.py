@@ -11,8 +11,8 @@ import numpy as np
 import yaml
 
 from botz import Simulation
-from botz.control.rotors import Rotor, airframe_of
-from botz.engines.multibody import MultibodyEngine
+from botz.control.flight.rotors import Rotor, airframe_of
+from botz.engines.multibody.engine import MultibodyEngine
 from botz.scenario.load import LoadedScenario, load
 
 G = 9.81

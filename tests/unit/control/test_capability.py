@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from driving import WHEELED, robot_data
 
-from botz.control.capability import Motion, capability_of, required_capability
-from botz.engines.wheel_inverse import inverse_kinematics
-from botz.engines.wheeled_robot import WheeledRobotModel
+from botz.control.wheeled.capability import Motion, capability_of, required_capability
 from botz.errors import InputError
-from botz.scenario.kinematics import WheeledRobot
+from botz.robots.wheel_inverse import inverse_kinematics
+from botz.robots.wheeled_robot import WheeledRobotModel
+from botz.scenario.kinematics.schema import WheeledRobot
 
 DEGREES = {
     "ackermann-front-drive": "1/1/2",

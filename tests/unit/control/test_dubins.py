@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from botz.control.dubins import all_paths, shortest_path
 from botz.control.planar import compose, on_arc, relative
+from botz.control.wheeled.dubins import all_paths, shortest_path
 
 coordinate = st.floats(-4, 4)
 poses = st.tuples(coordinate, coordinate, st.floats(-pi, pi))

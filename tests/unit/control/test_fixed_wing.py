@@ -10,11 +10,11 @@ import pytest
 from flying import Flight, library_engine
 
 from botz.control.base import ControllerSetup
-from botz.control.fixed_wing import FixedWing
+from botz.control.flight.fixed_wing import FixedWing
 from botz.engines.registry import build_engine
 from botz.errors import InputError
-from botz.scenario.flight import FixedWingController
 from botz.scenario.load import load
+from botz.scenario.multibody.flight import FixedWingController
 from botz.sim.snapshots import encode
 
 PLANE: dict[str, Any] = {

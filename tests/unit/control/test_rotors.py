@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flying import aircraft, engine_of, library_engine, rotor_of
 
-from botz.control.rotors import airframe_of
+from botz.control.flight.rotors import airframe_of
 from botz.engines.registry import build_engine
 from botz.errors import InputError
 from botz.scenario.load import load
@@ -65,7 +65,7 @@ def test_thrust_and_speed_stay_within_the_limits():
 
 @pytest.mark.parametrize("curve", [(0.0, 0.0, 2e-5), (0.3, 1e-3, 1e-5), (-0.4, -2e-3, 2e-5)])
 def test_thrust_is_that_of_the_force_element(curve):
-    from botz.physics.propeller import propeller_thrust
+    from botz.physics.aero.propeller import propeller_thrust
 
     rotor = rotor_of(curve, speed=900.0, max_force=9.0)
     for speed in (0.0, 0.4, 1.0, 30.0, 400.0, 899.0):

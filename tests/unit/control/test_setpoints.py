@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.control.setpoints import AXES, Course, SmoothAxis, SoftAxis, short_way, turned
-from botz.scenario.flight import FlightLimits, Setpoint
+from botz.control.flight.setpoints import AXES, Course, SmoothAxis, SoftAxis, short_way, turned
+from botz.scenario.multibody.flight import FlightLimits, Setpoint
 
 DT = 0.004
 

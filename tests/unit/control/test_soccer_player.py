@@ -11,8 +11,8 @@ import yaml
 from botz import InputError, Simulation, load
 from botz.control.base import ControllerSetup
 from botz.control.registry import build
-from botz.control.soccer_player import circle_into
-from botz.scenario.soccer import SoccerPlayer
+from botz.control.soccer.player import circle_into
+from botz.scenario.soccer.schema import SoccerPlayer
 
 
 @pytest.fixture

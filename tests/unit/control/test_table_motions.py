@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from driving import Drive, controller_of, world
 
+from botz.channels import Channel
 from botz.control.base import ControllerSetup
-from botz.engines.base import Channel
 from botz.errors import InputError
 
 INPUTS = (Channel("bot/left/voltage", "V", ""), Channel("bot/right/voltage", "V", ""))

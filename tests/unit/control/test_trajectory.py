@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from driving import DRIVABLE, Drive, controller_of, world
 
-from botz.control.reference import Circle, Eight, Line, Sampled
+from botz.control.wheeled.reference import Circle, Eight, Line, Sampled
 from botz.errors import InputError
 
 NEEDS_TIME = (

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from vehicle_plant import Drive, Plant, controller_of, setup_for, vehicle
 
-from botz.control.polyline import Polyline
-from botz.control.vehicle_waypoints import planar_pose
+from botz.control.wheeled.polyline import Polyline
+from botz.control.wheeled.vehicle_waypoints import planar_pose
 from botz.errors import InputError
 from botz.sim.simulation import Simulation
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from driving import DRIVABLE, Drive, controller_of, world
 
-from botz.control.polyline import Polyline
+from botz.control.wheeled.polyline import Polyline
 from botz.errors import InputError
 
 CARS = ("ackermann-front-drive", "ackermann-rear-drive", "bicycle", "tricycle-rear-drive")

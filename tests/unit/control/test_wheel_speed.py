@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from vehicle_plant import PERIOD, Drive, Plant, controller_of, setup_for, vehicle
 
-from botz.control.wheel_speed import SpeedLoop, motor_drives
+from botz.control.wheeled.wheel_speed import SpeedLoop, motor_drives
 from botz.errors import InputError
-from botz.scenario.vehicle import WheelSpeeds
+from botz.scenario.vehicle.schema import WheelSpeeds
 
 MOTORS = ("front_left", "front_right", "rear_left", "rear_right")
 

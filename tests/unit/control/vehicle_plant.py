@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from botz.control.base import Controller, ControllerSetup
 from botz.control.registry import build
-from botz.scenario.vehicle import PlacedVehicle, VehicleController
+from botz.scenario.vehicle.schema import PlacedVehicle, VehicleController
 
 SPEC = TypeAdapter(VehicleController)
 PERIOD = 0.01

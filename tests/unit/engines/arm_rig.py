@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.engines.arm import ArmEngine
-from botz.engines.serial_arm import SerialArm
+from botz.engines.arm.engine import ArmEngine
 from botz.errors import InputError
-from botz.scenario.arm import ArmScenario
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import ArmScenario
 
 G = 9.80665
 

@@ -7,10 +7,10 @@ from ctypes import CFUNCTYPE, c_void_p
 import numpy as np
 from pydantic import TypeAdapter
 
-from botz.engines.element_kinds import built
-from botz.engines.elements import FRAME, BuiltElement, compiled_call
-from botz.scenario.elements import AnyElement
-from botz.scene.robot_model import ModelJoint, rotation_from_rpy
+from botz.engines.multibody.elements.base import FRAME, BuiltElement, compiled_call
+from botz.engines.multibody.elements.kinds import built
+from botz.models.robot_model import ModelJoint, rotation_from_rpy
+from botz.scenario.multibody.elements import AnyElement
 
 LINKS = ("body", "arm", "rotor")
 JOINTS = {

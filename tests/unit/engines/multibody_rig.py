@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from botz.engines.multibody import MultibodyEngine
-from botz.scenario.multibody import MultibodyScenario
+from botz.engines.multibody.engine import MultibodyEngine
+from botz.scenario.multibody.schema import MultibodyScenario
 
 G = 9.81
 FREE: dict[str, Any] = {"gravity": [0.0, 0.0, 0.0], "ground": False}

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.engines import soccer_kernel as kernel
-from botz.engines.soccer import SoccerEngine
+from botz.engines.soccer import step as kernel
+from botz.engines.soccer.engine import SoccerEngine
 from botz.errors import InputError
-from botz.scenario.soccer import SoccerScenario
+from botz.scenario.soccer.schema import SoccerScenario
 
 RADIUS, VOLTS, NO_LOAD = 0.025, 6.0, 50.0
 HALF = 0.04
@@ -81,8 +81,7 @@ class Game:
         return {name: array.tobytes() for name, array in self.engine.state_arrays().items()}
 
     def overlapping(self) -> int:
-        records = self.engine.records
-        return int(kernel.overlaps(records.field, records.robots, records.match, np.empty((64, 2), dtype=np.int64)))
+        return int(kernel.overlaps(self.engine.model, self.engine.state, np.empty((64, 2), dtype=np.int64)))
 
     def balance(self) -> float:
         """Kinetic energy less all that came and went since the start [J]."""

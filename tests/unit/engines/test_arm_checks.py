@@ -114,7 +114,7 @@ def test_contacts_too_stiff_for_the_step_are_told_with_a_remedy_that_works():
 
 
 def stiffness_of(*arguments: Any, **more: Any) -> float:
-    return float(Rig(*arguments, **more).engine.records.world[3])
+    return float(Rig(*arguments, **more).engine.model.world[0].stiffness)
 
 
 def test_where_nothing_is_written_contacts_are_as_stiff_as_the_step_can_follow():

@@ -93,7 +93,7 @@ def test_under_rate_control_the_reference_leads_by_no_more_than_the_actuator_can
     """A joint that is too slow: k_p times the lead is the actuator's torque, and turning back begins at once."""
     own = {"actuator": {"torque": 50.0}, "friction": {"viscous": 200.0}}
     rig = Rig({"one": arm(1, own, servo={"frequency": 10.0})}, FREE)
-    kp = float(rig.engine.records.joints["kp"][0])
+    kp = float(rig.engine.model.joints["kp"][0])
     rig.command(speed=[1.0]).seconds(8.0)
     assert rig["one/speed"] == pytest.approx([0.25], rel=1e-6)
     ahead = rig["one/reference/position"] - rig["one/position"]
@@ -177,7 +177,7 @@ def test_a_reference_that_is_cut_accelerates_no_more(own: dict[str, Any], sign: 
     rig = Rig({"one": arm(1, own, servo={"type": "computed-torque"})}, FREE)
     rig.command(position=[0.9 * sign], speed=[0.5 * sign], acceleration=[100.0 * sign]).seconds(2.0)
     assert rig["one/position"] == pytest.approx(rig["one/reference/position"], abs=1e-3)
-    assert not rig.engine.records.joints["reference_acceleration"].any()
+    assert not rig.engine.state.joints["reference_acceleration"].any()
 
 
 def test_what_turns_a_cut_reference_back_still_counts():
@@ -195,7 +195,7 @@ def titan() -> Rig:
 
 
 def at(rig: Rig, q: list[float]) -> Rig:
-    rig.engine.records.q[:] = q
+    rig.engine.state.q[:] = q
     return rig
 
 

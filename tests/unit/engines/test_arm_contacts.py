@@ -78,7 +78,7 @@ def test_an_arm_leans_on_a_wall_with_the_torque_of_its_servo():
     robot = arm(1, start=[0.3], tool={"points": [[0, 0, 0]], "radius": 0.02, "friction": 0.0})
     rig = Rig({"one": robot}, {"planes": {"floor": {"point": [0.0, 0.0, 1.1]}}})
     rig.command(position=[-0.2]).seconds(4.0)
-    q, kp = float(rig["one/position"][0]), float(rig.engine.records.joints["kp"][0])
+    q, kp = float(rig["one/position"][0]), float(rig.engine.model.joints["kp"][0])
     assert rig["one/tool/wrench"][2] * 0.5 * np.cos(q) == pytest.approx(kp * (q + 0.2), rel=1e-6)
     assert rig["one/tool/wrench"][2] > 5.0 and abs(rig["one/tool/wrench"][0]) < 1e-9
 
@@ -111,14 +111,14 @@ def sled() -> dict[str, Any]:
 def test_friction_is_forgotten_in_the_air(ground: dict[str, Any], height: float):
     """What touches anew sticks anew: nothing is left of the force with which it was rubbed."""
     rig = Rig({"one": sled()}, {"gravity": FREE, **ground})
-    records = rig.engine.records
-    records.q[0], records.qd[1] = 0.05 - 1e-4, 0.3
+    state = rig.engine.state
+    state.q[0], state.qd[1] = 0.05 - 1e-4, 0.3
     rig.steps(5)
     assert np.abs(rig["one/tool/wrench"][:2]).max() > 1.0
-    records.q[:], records.qd[:] = [height, 0.0], 0.0
+    state.q[:], state.qd[:] = [height, 0.0], 0.0
     rig.steps(1)
-    assert not records.bristles.any()
-    records.q[:], records.qd[:] = [0.05 - 1e-4, 0.0], 0.0
+    assert not state.bristles.any()
+    state.q[:], state.qd[:] = [0.05 - 1e-4, 0.0], 0.0
     assert rig.steps(1)["one/tool/wrench"][:2] == pytest.approx([0.0, 0.0], abs=1e-9)
 
 
@@ -133,8 +133,8 @@ def test_a_light_tool_dropped_on_a_floor_does_not_gain(mass: float, method: str)
 @pytest.mark.parametrize("part", range(7, 13))
 def test_an_object_that_is_nowhere_is_noticed_in_every_axis(part: int):
     rig = Rig(far(), {"gravity": FREE, "objects": {"box": thing(pose=[5, 0, 0, 0, 0, 0])}})
-    rig.engine.records.poses[0, part] = 1e308
-    rig.engine.records.poses[0, part % 3] = 1.7e308
+    rig.engine.state.poses[0, part] = 1e308
+    rig.engine.state.poses[0, part % 3] = 1.7e308
     assert not rig.advances(1000)
 
 
@@ -156,7 +156,7 @@ def test_an_object_rests_on_a_box_and_on_another_object():
         },
     }
     rig = Rig(far(), world).seconds(3.0)
-    sunk = 5.0 * G / (4 * float(rig.engine.records.world[3]))
+    sunk = 5.0 * G / (4 * float(rig.engine.model.world[0].stiffness))
     assert rig["low/pose"][2] == pytest.approx(0.1 - 2 * sunk, abs=1e-6)
     assert rig["top/pose"] == pytest.approx(
         [0.02, 0.01, 0.2 - 3 * sunk, np.cos(0.15), 0.0, 0.0, np.sin(0.15)], abs=2e-4
@@ -183,7 +183,7 @@ def test_an_object_holds_on_a_slope_up_to_the_angle_of_friction(friction: float,
 
 def test_an_object_falls_tumbles_and_keeps_its_spin():
     rig = Rig(far(), {"objects": {"box": thing(size=[0.1, 0.2, 0.3], pose=[0, 0, 5, 0, 0, 0])}})
-    rig.engine.records.poses[0, 10:13] = [0.1, 5.0, 0.2]
+    rig.engine.state.poses[0, 10:13] = [0.1, 5.0, 0.2]
     inertia = 5.0 / 12.0 * np.array([0.13, 0.10, 0.05])
     energy = 0.5 * inertia @ np.array([0.1, 5.0, 0.2]) ** 2
     momentum = np.linalg.norm(inertia * [0.1, 5.0, 0.2])

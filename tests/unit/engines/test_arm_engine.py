@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from arm_rig import G, Rig, arm, link, slider
 
-from botz.engines.serial_arm import SerialArm
-from botz.scenario.arm import PlacedArm
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import PlacedArm
 
 TORQUE = {"type": "torque"}
 FREE = {"gravity": [0.0, 0.0, 0.0]}
@@ -128,17 +128,17 @@ def test_a_payload_that_the_servo_does_not_know_pulls_it_down():
         Rig({"one": arm(1, payload=payload, servo={"knows_payload": knows})}).seconds(3.0) for knows in (True, False)
     )
     assert known["one/position"] == pytest.approx([0.0], abs=1e-9)
-    kp = float(unknown.engine.records.joints["kp"][0])
+    kp = float(unknown.engine.model.joints["kp"][0])
     q = float(unknown["one/position"][0])
     assert kp * q == pytest.approx(-3.0 * G * 0.6 * np.cos(q), rel=1e-6)
 
 
 def test_explicit_gains_stand_in_place_of_the_frequency():
     gains = {"proportional": [100.0, 50.0], "derivative": [20.0, 10.0], "integral": [7.0, 3.0]}
-    joints = Rig({"one": arm(2, servo={"gains": gains})}).engine.records.joints
+    joints = Rig({"one": arm(2, servo={"gains": gains})}).engine.model.joints
     assert (joints["kp"].tolist(), joints["kd"].tolist(), joints["ki"].tolist()) == tuple(gains.values())
     del gains["integral"]
-    assert not Rig({"one": arm(2, servo={"gains": gains})}).engine.records.joints["ki"].any()
+    assert not Rig({"one": arm(2, servo={"gains": gains})}).engine.model.joints["ki"].any()
 
 
 def test_the_servos_torque_is_the_sum_of_its_parts():
@@ -195,12 +195,12 @@ def test_the_integral_part_is_bounded_to_a_tenth_of_the_torque():
     """Against an obstacle it does not wind up: once free, the arm passes its goal by little."""
     own = {"actuator": {"torque": 50.0}}
     rig = Rig({"one": arm(1, own, servo={"integral_time": 0.3})}, FREE).command(position=[0.0])
-    joint = rig.engine.records.joints[0]
-    rig.engine.records.q[0] = -0.5
+    joint, own = rig.engine.model.joints[0], rig.engine.state.joints[0]
+    rig.engine.state.q[0] = -0.5
     for _ in range(3000):
-        rig.engine.records.q[0], rig.engine.records.qd[0] = -0.5, 0.0
+        rig.engine.state.q[0], rig.engine.state.qd[0] = -0.5, 0.0
         rig.steps(1)
-    assert joint.ki * joint.integral == pytest.approx(0.1 * 50.0)
+    assert joint.ki * own.integral == pytest.approx(0.1 * 50.0)
     assert rig.history("one/position", 3000)[:, 0].max() < 0.2
 
 
@@ -304,7 +304,7 @@ def test_arms_of_different_size_do_not_disturb_each_other():
 @pytest.mark.parametrize("attitude", [(0.0, 0.0, 0.0), (0.3, -0.8, 1.1), (np.pi, 0.0, 0.0)])
 def test_a_tilted_base_is_gravity_from_the_other_side(attitude: tuple[float, ...]):
     """An arm whose base is turned moves as one that stands upright in gravity turned back."""
-    from botz.engines.arm_records import rotation_matrix
+    from botz.robots.arm_records import rotation_matrix
 
     turned = Rig({"one": arm(2, start=[0.3, -0.2], servo=TORQUE, pose=[1.0, 2.0, 3.0, *attitude])})
     gravity = (rotation_matrix(*attitude).T @ [0.0, 0.0, -G]).tolist()
@@ -404,7 +404,7 @@ def test_reset_forgets_everything():
 @pytest.mark.parametrize("part", ["q", "qd"])
 def test_numbers_that_are_none_are_told(value: float, part: str):
     rig = Rig().steps(3)
-    getattr(rig.engine.records, part)[1] = value
+    getattr(rig.engine.state, part)[1] = value
     assert not rig.advances(3)
     assert "step of 0.001 s" in rig.engine.stability_hint()
 
@@ -413,5 +413,5 @@ def test_numbers_that_are_none_are_told(value: float, part: str):
 def test_an_inertia_that_is_not_positive_ends_the_run(dynamics: str):
     rig = Rig(forward_dynamics=dynamics).steps(3)
     for field in ("mass", "ixx", "iyy", "izz"):
-        rig.engine.records.links[field][1] = 0.0
+        rig.engine.model.links[field][1] = 0.0
     assert not rig.advances(1)

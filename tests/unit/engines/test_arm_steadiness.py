@@ -10,9 +10,9 @@ import pytest
 from arm_rig import Rig, arm
 from test_arm_boxes import FLOOR, TABLE, far, fastest, stack, thing
 
-from botz.engines.serial_arm import SerialArm
 from botz.errors import InputError
 from botz.physics.polynomials import cos_sin
+from botz.robots.serial_arm import SerialArm
 from botz.scenario.load import load
 from botz.sim.simulation import Simulation
 
@@ -120,7 +120,7 @@ def test_friction_too_sharp_for_the_step_is_refused_with_what_would_do():
 def test_an_integral_part_alone_has_a_bound(recwarn):
     gains = {"proportional": [0.0], "derivative": [2.0], "integral": [5.0]}
     rig = Rig({"one": arm(1, {"actuator": {"torque": 50.0}}, servo={"gains": gains})})
-    assert rig.engine.records.joints[0].most == pytest.approx(0.1 * 50.0 / 5.0)
+    assert rig.engine.model.joints[0].most == pytest.approx(0.1 * 50.0 / 5.0)
     assert not recwarn.list
 
 

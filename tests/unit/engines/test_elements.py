@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from element_rig import Called, element, somewhere
 
-from botz.engines.aero_elements import PROPELLER
-from botz.engines.elements import compiled_call, packed
+from botz.engines.multibody.elements.aero import PROPELLER
+from botz.engines.multibody.elements.base import compiled_call, packed
 from botz.errors import InputError
-from botz.physics.lift_drag import lift_drag
+from botz.physics.aero.lift_drag import Surface, lift_drag
 
 K = 2.0032092e-5
 WING = {"type": "lift-drag", "link": "body", "area": 0.4, "a0": 0.05, "cla": 4.7, "cda": 0.6, "cma": -0.3,
@@ -105,7 +105,8 @@ def test_a_surface_against_plain_numpy(forward, upward):
         turned = given["rotation"] @ axes
         arm = given["rotation"] @ cp
         v = given["velocity"] + np.cross(given["angular"], arm) - given["wind"]
-        found = lift_drag(0.4, 0.05, 4.7, 0.6, -0.3, 0.3, -3.8, 1.1, 0.0, 0.02, 0.0, *(v @ turned).tolist(), 1.225, 0.0)
+        surface = Surface(0.4, 0.05, 4.7, 0.6, -0.3, 0.3, -3.8, 1.1, 0.0, 0.02, 0.0)
+        found = lift_drag(surface, *(v @ turned).tolist(), 1.225, 0.0)
         force = turned @ found[:3]
         assert frame["force"] == pytest.approx(force, rel=1e-10, abs=1e-10)
         assert frame["torque"] == pytest.approx(np.cross(arm, force) + turned @ found[3:6], rel=1e-10, abs=1e-9)
@@ -214,10 +215,10 @@ def test_elements_alike_share_their_compiled_code():
 
 
 PROGRAM = """
-from botz.engines.aero_elements import SURFACE, surface_numbers
-from botz.engines.elements import compiled_call, packed
-from botz.engines.joint_elements import JOINT_FRICTION, friction_numbers
-from botz.scenario.elements import LiftDrag, LugreElement
+from botz.engines.multibody.elements.aero import SURFACE, surface_numbers
+from botz.engines.multibody.elements.base import compiled_call, packed
+from botz.engines.multibody.elements.joints import JOINT_FRICTION, friction_numbers
+from botz.scenario.multibody.elements import LiftDrag, LugreElement
 
 friction = friction_numbers(LugreElement(type="lugre", joint="j", stiffness=1, coulomb=1, static=1))
 surface = surface_numbers(LiftDrag(type="lift-drag", link="l", area=1))

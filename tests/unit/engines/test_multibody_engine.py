@@ -12,9 +12,9 @@ import pytest
 from multibody_rig import BALL, FREE, G, Rig, box, limb
 from pydantic import ValidationError
 
-from botz.engines.multibody_parts import robots_of
+from botz.engines.multibody.parts import robots_of
 from botz.errors import InputError
-from botz.scenario.multibody import MultibodyScenario
+from botz.scenario.multibody.schema import MultibodyScenario
 
 METHODS = ("rk4", "euler", "implicit", "implicit-fast")
 NOISY: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from multibody_rig import BALL, FREE, Rig, body, box, limb
 
-from botz.engines.multibody_start import DEEPEST
+from botz.engines.multibody.start import DEEPEST
 from botz.errors import InputError
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from arm_rig import G, arm, link, slider
 
-from botz.engines.arm_records import joined, mass_of, moved, rotation_matrix, transform
-from botz.engines.serial_arm import PARTS, SerialArm
 from botz.errors import InputError
-from botz.scenario.arm import Body, PlacedArm
-from botz.scenario.arm_world import Water
+from botz.robots.arm_records import joined, mass_of, moved, rotation_matrix, transform
+from botz.robots.serial_arm import PARTS, SerialArm
+from botz.scenario.arm.schema import Body, PlacedArm
+from botz.scenario.arm.world import Water
 
 
 def made(data: dict[str, Any], **options: Any) -> SerialArm:

@@ -51,7 +51,7 @@ def test_every_channel_shows_what_its_name_says():
     game.steps(40)
     row = game.row()
     channels = game.engine.channels
-    for index, (name, own) in enumerate(zip(NAMES, game.engine.records.robots, strict=True)):
+    for index, (name, own) in enumerate(zip(NAMES, game.engine.state.robots, strict=True)):
         v, vy, w = channels.value(row, f"{name}/twist")
         left, right = (channels.value(row, f"{name}/{side}/speed") for side in ("left", "right"))
         assert vy == 0.0
@@ -207,14 +207,14 @@ def test_no_command_brings_numbers_into_the_match_that_are_none(command: dict[st
 def test_numbers_that_are_none_are_told(method: str, value: float, body: int):
     engine = Game(method=method).engine
     assert engine.advance(0, 10, 0, np.empty((0, 0)))
-    engine.records.bodies[body].u0 = value
+    engine.state.speeds[body].u0 = value
     assert not engine.advance(10, 10, 0, np.empty((0, 0)))
 
 
 @pytest.mark.parametrize("speed", [1e4, 1e9, 1e20, 1e80, 1e300])
 def test_speeds_without_meaning_are_told_and_never_freeze_the_match(speed: float):
     engine = Game().engine
-    engine.records.bodies[-1].u0 = speed
+    engine.state.speeds[-1].u0 = speed
     assert not engine.advance(0, 10, 0, np.empty((0, 0)))
 
 

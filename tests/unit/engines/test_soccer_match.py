@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from soccer_game import BALL_RADIUS, HALF, NAMES, POSES, Game, robot
 
-from botz.engines.soccer import put
+from botz.engines.soccer.state import put
 from botz.errors import InputError
 
 LONELY = {"ann": {"team": "blue", "pose": [0.0, -0.5, 0.0]}}
@@ -72,9 +72,12 @@ def test_a_kick_off_may_differ_for_single_bodies():
 # --- goals ---------------------------------------------------------------------------------------------------------
 
 
-def shot(sign: float = 1.0, after: str = "kick-off", speed: float = 1.0, x: float = 0.70, **changes: Any) -> Game:
+def shot(
+    sign: float = 1.0, after: str = "kick-off", speed: float = 1.0, x: float = 0.70, bounce: float | None = None
+) -> Game:
+    impacts = {} if bounce is None else {"impacts": {"ball_wall": {"restitution": bounce}}}
     ball = {"position": [sign * x, 0.0], "velocity": [sign * speed, 0.0], "radius": BALL_RADIUS, "friction": 0.0}
-    return Game(LONELY, {"ball": ball}, match={"after_goal": after}, **changes)
+    return Game(LONELY, {"ball": ball, **impacts}, match={"after_goal": after})
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -102,9 +105,7 @@ def test_a_ball_that_stays_in_the_goal_counts_once_and_again_when_it_has_been_ou
     assert game["ball/pose"][0] < 0.75
     game.match({"ball/place": [0.70, 0.1, 1.0, 0.0]}).steps(90)
     assert game["match/score"].tolist() == [2.0, 0.0]
-    still = shot(after="continue", speed=0.75, x=0.7)
-    still.engine.records.coefficients["restitution"] = 0.0
-    still.steps(3000)
+    still = shot(after="continue", speed=0.75, x=0.7, bounce=0.0).steps(3000)
     assert still["ball/pose"][0] > 0.77 and still["match/score"].tolist() == [1.0, 0.0]
 
 
@@ -340,10 +341,10 @@ def test_motors_of_any_strength_push_no_robot_into_another(torque: float):
     strong = robot({"no_load_speed": 1e5, "stall_torque": torque}, speed_control={"gain": 0.0})
     two = {name: {**strong, "team": "blue", "pose": [x, 0.0, 0.0]} for name, x in (("ann", -0.1), ("bob", 0.1))}
     game = Game(two, {"ball": {"radius": BALL_RADIUS, "position": [0.0, 0.5]}})
-    records, tried = game.engine.records, 0
+    tried = 0
     for _ in range(300):
         game.engine.reset(rng)
-        put(records.robots[1], *rng.uniform(-0.25, 0.25, 2), rng.uniform(-3.0, 3.0))
+        put(game.engine.state.robots[1], *rng.uniform(-0.25, 0.25, 2), rng.uniform(-3.0, 3.0))
         if game.overlapping():
             continue
         tried += 1

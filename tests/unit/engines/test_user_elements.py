@@ -11,10 +11,10 @@ from element_rig import JOINTS, LINKS, Called, element
 from multibody_rig import FREE, Rig
 
 import botz
-from botz.engines.element_kinds import built
-from botz.engines.elements import NOT_FINITE, force_element
+from botz.engines.multibody.elements.base import NOT_FINITE, force_element
+from botz.engines.multibody.elements.kinds import built
 from botz.errors import InputError, StoppedError
-from botz.scenario.elements import UserElement
+from botz.scenario.multibody.elements import UserElement
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "elements"
 FILE = """

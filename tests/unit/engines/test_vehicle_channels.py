@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.engines.vehicle import VehicleEngine
-from botz.scenario.vehicle import VehicleScenario
-from botz.verify.vehicle_rig import Rig, rig, vivi
+from botz.engines.vehicle.engine import VehicleEngine
+from botz.scenario.vehicle.schema import VehicleScenario
+from botz.verify.vehicle.rig import Rig, rig, vivi
 
 COUNTS = [1, 3, 4, 5, 8]
 """Wheels: blocks of four are partly filled, full, and more than one."""
@@ -144,16 +144,18 @@ def test_energies_of_treads_bristles_and_corners():
     """½ k u², ½ σ₀ z² and ½ k (d² + u²), from the records."""
     tyre = {"type": "coulomb", "static": 0.8, "dynamic": 0.7}
     one = rig(vivi(wheel={"tyre": tyre}), velocity=[0.5, 0.2, 0.0]).command(voltages=6.0).steps(200)
-    wheels, axles = one.engine.records.wheels, one.engine.records.axles
+    wheels, axles = one.engine.state.wheels, one.engine.state.axles
     treads = 0.5 * 5e4 * np.sum(wheels["bent_x"] ** 2 + wheels["bent_y"] ** 2)
-    bristles = 0.5 * np.sum(axles["sigma0"] * axles["z"] ** 2)
+    bristles = 0.5 * np.sum(one.engine.model.axles["sigma0"] * axles["z"] ** 2)
     assert treads > 0.0 and bristles > 0.0
     assert one.value("energy/treads") == pytest.approx(treads, rel=1e-12)
     assert one.value("energy/bristles") == pytest.approx(bristles, rel=1e-12)
     assert one.value("energy/corners") == 0.0
     fallen = rig(vivi(without_motors=True), position=[0.0, 0.0, 0.2], attitude=[3.0, 0.1, 0.0]).run(0.4)
-    own = fallen.engine.records.robots[0]
-    held = 0.5 * own.corner_stiffness * (np.sum(own.corner_depth**2) + np.sum(own.corner_u**2))
+    own = fallen.engine.state.robots[0]
+    held = (
+        0.5 * fallen.engine.model.robots[0].corner_stiffness * (np.sum(own.corner_depth**2) + np.sum(own.corner_u**2))
+    )
     assert held > 0.0
     assert fallen.value("energy/corners") == pytest.approx(held, rel=1e-12)
 

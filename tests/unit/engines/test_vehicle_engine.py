@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.engines.vehicle import VehicleEngine
-from botz.engines.vehicle_records import Axle, axles_of
+from botz.engines.vehicle.engine import VehicleEngine
+from botz.engines.vehicle.model import Axle, axles_of
 from botz.errors import InputError
-from botz.scenario.vehicle import VehicleScenario
-from botz.verify.vehicle_rig import NAMES, Rig, four_wheeler, laid_over, rig
+from botz.scenario.vehicle.schema import VehicleScenario
+from botz.verify.vehicle.rig import NAMES, Rig, four_wheeler, laid_over, rig
 
 MOTOR = {"voltage": 24.0, "torque_constant": 0.03, "speed_constant": 30.0, "resistance": 0.5, "gear_ratio": 20.0}
 VOLTAGES = {"front_left": 24.0, "front_right": 12.0, "rear_left": 6.0, "rear_right": 48.0}

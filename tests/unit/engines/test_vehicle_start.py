@@ -7,12 +7,12 @@ from math import cos, radians, sqrt
 import numpy as np
 import pytest
 
-from botz.engines.vehicle_records import rotation_matrix, steepness_of_tiles
-from botz.engines.vehicle_start import standing_height
+from botz.engines.vehicle.model import rotation_matrix, steepness_of_tiles
+from botz.engines.vehicle.start import standing_height
 from botz.errors import InputError
-from botz.frames import quaternion_from_attitude
-from botz.scene.height_grid import HeightGrid
-from botz.verify.vehicle_rig import GRAVITY, four_wheeler, plane, rig
+from botz.terrain.height_grid import HeightGrid
+from botz.transforms import quaternion_from_attitude
+from botz.verify.vehicle.rig import GRAVITY, four_wheeler, plane, rig
 
 
 def test_it_stands_level_on_its_springs():
@@ -65,7 +65,7 @@ def test_it_stands_tilted_with_all_of_its_weight_on_the_wheels_that_touch(attitu
         middle = 0.5 * (low + high)
         carried = sum(6000.0 * max(lift - middle, 0.0) for lift in lifts)
         low, high = (middle, high) if carried > 40.0 * GRAVITY else (low, middle)
-    corners = one.engine.records.robots[0].corners @ rotation[2]
+    corners = one.engine.model.robots[0].corners @ rotation[2]
     expected = max(high, -corners.min())
     assert standing_height(spec, one.engine.ground, GRAVITY)[0] == pytest.approx(expected, abs=1e-4)
 

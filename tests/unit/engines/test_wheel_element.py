@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import yaml
 
-from botz.engines.wheel_element import add_inertia, built_wheels
+from botz.engines.multibody.elements.wheels import add_inertia, built_wheels
 from botz.errors import InputError
-from botz.scenario.elements import VehicleWheels
 from botz.scenario.load import load_robot
-from botz.verify.multibody_vehicle import in_world, multibody_rig
-from botz.verify.vehicle_rig import GRAVITY, NAMES, plane, rig, vivi
+from botz.scenario.multibody.elements import VehicleWheels
+from botz.verify.multibody.vehicle import in_world, multibody_rig
+from botz.verify.vehicle.rig import GRAVITY, NAMES, plane, rig, vivi
 
 STANDING = 0.1437
 TURNING = [6.0, 14.0, 6.0, 14.0]

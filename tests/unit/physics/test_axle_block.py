@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from vehicle_parts import Block
 
-from botz.physics.axle_block import AXLES, axle_speeds, axle_torques, battery_sums, set_voltages, spin_momentum
-from botz.physics.dc_motor import gear_torque
-from botz.physics.lugre import lugre
+from botz.physics.wheels.axle_block import (
+    AXLE_MODEL,
+    AXLE_STATE,
+    AXLE_WORK,
+    axle_speeds,
+    axle_torques,
+    battery_sums,
+    set_voltages,
+    spin_momentum,
+)
+from botz.physics.wheels.dc_motor import gear_torque
+from botz.physics.wheels.lugre import lugre
 
 LOCKED = 2
 """The lane of a locked axle."""
@@ -21,7 +31,7 @@ def rng() -> np.random.Generator:
 @pytest.fixture
 def block(rng):
     """Two driven axles, a locked one and a free one, with momenta at random."""
-    block = np.zeros(1, AXLES)[0]
+    block = Block(AXLE_MODEL, AXLE_STATE, AXLE_WORK)
     block.present[:] = 1.0
     block.free[:] = [1, 1, 0, 1]
     block.inertia[:] = [0.012, 0.024, 0.0, 0.012]
@@ -52,7 +62,7 @@ def block(rng):
 def test_speeds_come_back_from_the_momentum_that_they_make(block):
     """p = (I + G² J) ω + G (1 − G) J Ω·t, solved for ω; a locked axle turns with the body."""
     pitching = 0.7
-    axle_speeds(block, pitching)
+    axle_speeds(*block.parts, pitching)
     ratio, rotor = block.ratio, block.rotor
     momentum = (block.inertia + ratio**2 * rotor) * block.omega + ratio * (1 - ratio) * rotor * pitching
     free = block.free > 0
@@ -63,42 +73,42 @@ def test_speeds_come_back_from_the_momentum_that_they_make(block):
 
 def test_spin_momentum_is_that_of_wheels_and_rotors_without_the_bodys_part(block):
     """Σ I ω + J (G ω + (1 − G) Ω·t) at Ω·t = 0."""
-    axle_speeds(block, 0.0)
+    axle_speeds(*block.parts, 0.0)
     expected = np.sum((block.inertia + block.rotor * block.ratio) * block.omega)
-    assert spin_momentum(block) == pytest.approx(expected, rel=1e-13)
+    assert spin_momentum(block.model, block.state) == pytest.approx(expected, rel=1e-13)
 
 
 def test_voltages_are_limited_and_sag_with_the_battery(block):
     for sag in (1.0, 0.8):
-        set_voltages(block, np.array([100.0, -5.0]), sag)
+        set_voltages(block.model, block.state, np.array([100.0, -5.0]), sag)
         assert block.voltage == pytest.approx([-5.0 * sag, 12.0 * sag, 0.0, 0.0])
 
 
 def test_sums_of_the_battery(block):
     """At share d of a bus U each motor draws d (d U − K ω)/R from it: the parts without and with U. One at its current
     limit I draws I (R I + K ω) whatever the bus."""
-    axle_speeds(block, 0.0)
+    axle_speeds(*block.parts, 0.0)
     emf = block.back_emf * block.relative
     shares = np.array([-2.0 / 24, 12.0 / 24, 0.0, 0.0])  # 20 V are more than the second takes
     parts = shares * emf * block.resistance_inverse, shares**2 * block.resistance_inverse
     block.current_limit[:] = np.inf
-    drive, conductance, power, _ = battery_sums(block, np.array([20.0, -2.0]), 24.0, 24.0)
+    drive, conductance, power, _ = battery_sums(block.model, block.work, np.array([20.0, -2.0]), 24.0, 24.0)
     assert (drive, conductance, power) == pytest.approx((parts[0].sum(), parts[1].sum(), 0.0), rel=1e-13)
     block.current_limit[1] = 20.0
-    drive, conductance, power, _ = battery_sums(block, np.array([20.0, -2.0]), 24.0, 24.0)
+    drive, conductance, power, _ = battery_sums(block.model, block.work, np.array([20.0, -2.0]), 24.0, 24.0)
     assert (12.0 - emf[1]) * block.resistance_inverse[1] > 20.0
     assert (drive, conductance) == pytest.approx((parts[0][0], parts[1][0]), rel=1e-13)
     assert power == pytest.approx(20.0 * (20.0 * block.resistance[1] + emf[1]), rel=1e-13)
 
 
 def test_torques(block):
-    axle_speeds(block, 0.3)
-    set_voltages(block, np.array([6.0, 20.0]), 1.0)
+    axle_speeds(*block.parts, 0.3)
+    set_voltages(block.model, block.state, np.array([6.0, 20.0]), 1.0)
     block.load[:] = [0.4, -0.2, 3.0, 0.1]
     before, dt = block.z.copy(), 1e-4
     emf = block.back_emf * block.relative
     free_current = (block.voltage - emf) * block.resistance_inverse
-    axle_torques(block, dt)
+    axle_torques(*block.parts, dt)
     assert block.current == pytest.approx(np.clip(free_current, -block.current_limit, block.current_limit), abs=1e-12)
     for i in range(4):
         torque = gear_torque(block.ratio[i], 0.85, block.torque_constant[i] * block.current[i], block.relative[i])

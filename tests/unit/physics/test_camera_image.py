@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from botz.physics.camera_image import LENS, PARTS, SHAPE, changed_spans, draw_bodies, pixel_of
+from botz.physics.soccer.camera_image import LENS, PARTS, SHAPE, changed_spans, draw_bodies, pixel_of
 from botz.scene.lens import Lens
-from botz.scene.soccer_camera import lens_record
+from botz.scene.soccer.camera import lens_record
 
 SAMPLES = [(0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875)]
 BALL_COLOUR = np.array([250.0, 120.0, 10.0])

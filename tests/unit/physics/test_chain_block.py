@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics import composite_body, dh
-from botz.physics.chain_block import BLOCK, LANES, bias_and_inertia, fill_block
-from botz.physics.newton_euler import newton_euler
+from botz.physics.arm import composite_body, dh
+from botz.physics.arm.chain_block import BLOCK, LANES, bias_and_inertia, fill_block
+from botz.physics.arm.newton_euler import newton_euler
 
 GRAVITY = (0.7, -1.3, -9.7)
 
@@ -43,10 +43,9 @@ def test_torques_and_inertia_are_those_of_link_by_link(n: int):
         composite_body.inertia_matrix(links, scratch, inertia)
 
         found, lower = np.zeros(n), np.zeros((n, n))
+        block.view(np.uint8)[...] = 255  # NaN: nothing of it is read before it is written
         fill_block(links, block[0])
         bias_and_inertia(links, *GRAVITY, frames, qd, block[0], found, lower)
 
         assert found == pytest.approx(load, rel=1e-12, abs=1e-12 * np.abs(load).max())
         assert np.tril(lower) == pytest.approx(np.tril(inertia), rel=1e-12, abs=1e-12 * inertia.max())
-        if n < LANES:
-            assert not block["fx"][0, n:].any(), "a lane without a link bears nothing"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.dc_motor import BLEND_SPEED, gear_torque, motor_current
+from botz.physics.wheels.dc_motor import BLEND_SPEED, gear_torque, motor_current
 
 RATIO, EFFICIENCY = 40.0, 0.85
 SPEEDS = [-3.0, -BLEND_SPEED, -0.06, -1e-9, 0.0, 1e-9, 0.06, BLEND_SPEED, 3.0]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numba import config
 
-from botz.engines.serial_arm import SerialArm
-from botz.scenario.arm import Arm
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import Arm
 
 ROWS: list[dict[str, Any]] = [
     {"alpha": pi / 2},

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics import impact
+from botz.physics.soccer import impact
 
 RNG = np.random.default_rng(3)
 
@@ -18,13 +18,13 @@ def random_mass(rng):
 
 def make(rng, wall=False, restitution=0.6, friction=0.0):
     """Two bodies with random speeds, masses and directions: bodies, contact, and the same as arrays."""
-    bodies, contact = np.zeros(2, impact.BODY), np.zeros(1, impact.CONTACT)[0]
+    bodies, contact = impact.free_standing(2), np.zeros(1, impact.CONTACT)[0]
     masses = [random_mass(rng) for _ in range(2)]
     g, t = rng.normal(size=(2, 2)), rng.normal(size=(2, 2))
     if wall:
         g[1] = t[1] = 0.0
-    for body, mass in zip(bodies, masses, strict=True):
-        body.u0, body.u1 = rng.normal(size=2)
+    for body, speeds, mass in zip(bodies.inertia, bodies.speeds, masses, strict=True):
+        speeds.u0, speeds.u1 = rng.normal(size=2)
         inverse = np.linalg.inv(mass)
         body.inverse_11, body.inverse_12, body.inverse_22 = inverse[0, 0], inverse[0, 1], inverse[1, 1]
     contact.first, contact.second, contact.mate = 0, impact.WALL if wall else 1, -1
@@ -39,7 +39,7 @@ def make(rng, wall=False, restitution=0.6, friction=0.0):
 
 
 def speeds(bodies):
-    return np.array([[body.u0, body.u1] for body in bodies])
+    return np.array([[body.u0, body.u1] for body in bodies.speeds])
 
 
 def energy(masses, u):
@@ -78,7 +78,7 @@ def test_nothing_happens_where_bodies_part_or_nobody_can_give_way():
     assert impact.rigid_impact(bodies, contact, 0.0) == 0.0
     assert (speeds(bodies) == before).all()
     contact.inverse_mass = 1.0
-    for body in bodies:
+    for body in bodies.speeds:
         body.u0, body.u1 = -body.u0, -body.u1
     assert impact.rigid_impact(bodies, contact, 0.0) == 0.0
     assert (speeds(bodies) == -before).all()
@@ -142,10 +142,10 @@ def test_two_contacts_of_the_same_faces_part_together():
     assert tried > 20
 
 
-def test_ways_change_at_the_time_of_an_impulse():
+def test_paths_change_at_the_time_of_an_impulse():
     """Until 0.25 s at the old rate, then at the new one."""
     bodies, contact, _, g, _ = approaching(RNG, wall=True)
-    bodies[0].rate0, bodies[0].rate1 = bodies[0].u0, bodies[0].u1
+    bodies.motion[0].rate0, bodies.motion[0].rate1 = bodies.speeds[0].u0, bodies.speeds[0].u1
     start = speeds(bodies)[0]
     contact.gap = -0.25 * g[0] @ start
     assert impact.predicted_gap(bodies, contact, 0.25) == pytest.approx(0.0, abs=1e-12)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.lift_drag import angle_of_attack, coefficients, lift_drag
+from botz.physics.aero.lift_drag import Surface, angle_of_attack, coefficients, lift_drag
 
 A0, CLA, CDA, CMA, STALL = 0.05984281113, 4.752798721, 0.6417112299, -1.8, 0.3391428111
 CLA_STALL, CDA_STALL, CMA_STALL = -3.85, -0.9233984055, 0.4
 AREA, DENSITY = 0.6, 1.2041
 SHAPE = (CLA, CDA, CMA, STALL, CLA_STALL, CDA_STALL, CMA_STALL, 0.0)
+WING = Surface(AREA, A0, *SHAPE, 0.0)
 
 
 def forces(v, *, a0=A0, shape=SHAPE, radial=0.0, flap=0.0):
-    found = lift_drag(AREA, a0, *shape, radial, *v, DENSITY, flap)
+    found = lift_drag(Surface(AREA, a0, *shape, radial), *v, DENSITY, flap)
     return np.array(found[:3]), np.array(found[3:6]), found[6:]
 
 
@@ -85,18 +86,18 @@ def test_before_the_stall_lift_and_drag_are_straight_lines(angle):
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_after_the_stall_they_are_other_lines_and_lift_and_moment_stop_at_zero(side):
     beyond = 0.1
-    lift, drag, moment = coefficients(*SHAPE, side * (STALL + beyond))
+    lift, drag, moment = coefficients(WING, side * (STALL + beyond))
     assert lift == pytest.approx(side * (CLA * STALL + CLA_STALL * beyond), rel=1e-14)
     assert drag == pytest.approx(CDA * STALL + CDA_STALL * beyond, rel=1e-14)
     assert moment == pytest.approx(side * (CMA * STALL + CMA_STALL * beyond), rel=1e-14)
-    lift, drag, moment = coefficients(*SHAPE[:6], 9.0, 0.02, side * 1.5)
+    lift, drag, moment = coefficients(WING._replace(cma_stall=9.0, cd0=0.02), side * 1.5)
     assert CLA * STALL + CLA_STALL * (1.5 - STALL) < 0 and lift == 0.0
     assert CMA * STALL + 9.0 * (1.5 - STALL) > 0 and moment == 0.0
     assert drag == pytest.approx(abs(CDA * STALL + CDA_STALL * (1.5 - STALL)) + 0.02, rel=1e-13)
 
 
 def test_coefficients_are_continuous_at_the_stall():
-    before, after = (np.array(coefficients(*SHAPE, STALL + change)) for change in (-1e-9, 1e-9))
+    before, after = (np.array(coefficients(WING, STALL + change)) for change in (-1e-9, 1e-9))
     assert before == pytest.approx(after, abs=1e-7)
 
 

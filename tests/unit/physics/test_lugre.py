@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.lugre import lugre, stribeck
+from botz.physics.wheels.lugre import lugre, stribeck
 
 SIGMA0, SIGMA1, SIGMA2, COULOMB, STATIC, V_STRIBECK, K_V = 200.0, 1.5, 0.3, 2.0, 3.0, 0.1, 1000.0
 PLAIN, CONTINUOUS = 0.0, 1.0

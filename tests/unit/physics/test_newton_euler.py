@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from botz.physics import composite_body as composite
-from botz.physics import dh
-from botz.physics.box_contact import ball_in_box
-from botz.physics.newton_euler import newton_euler
+from botz.physics.arm import composite_body as composite
+from botz.physics.arm import dh
+from botz.physics.arm.newton_euler import newton_euler
+from botz.physics.contact.box import ball_in_box
 
 KINDS = ["R", "P", "RR", "RP", "PR", "RRR", "PRP", "RRPRRP", "RRRRRRR"]
 """One chain each: revolute and prismatic joints from the base on."""
@@ -207,7 +207,7 @@ def test_forces_on_a_link_load_the_joints_before_it(case):
     for last in range(case.n):
         point, force, moment = case.rng.normal(size=(3, 3))
         found = np.ones(case.n)
-        dh.add_force(case.links, case.frames, last, *point, *force, *moment, found)
+        dh.add_force(case.links, case.frames, last, tuple(point), tuple(force), tuple(moment), found)
         assert_close(found - 1.0, case.chain.jacobian(case.q, last, point).T @ np.r_[force, moment])
 
 

@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 from numba import config
 
-from botz.engines.arm_inverse import CompiledSolver
-from botz.engines.serial_arm import SerialArm
-from botz.physics import ik_choice as choice
-from botz.physics.dh import SCRATCH
-from botz.physics.numeric_ik import (
+from botz.physics.arm.dh import SCRATCH
+from botz.physics.ik import choice
+from botz.physics.ik.numeric import (
     UNSEEN,
     damped_step,
     next_prime,
@@ -25,7 +23,9 @@ from botz.physics.numeric_ik import (
     seen_enough,
     start_at,
 )
-from botz.scenario.arm import Arm
+from botz.robots.arm_inverse import CompiledSolver
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import Arm
 
 POSES = 2 if config.DISABLE_JIT else 200
 UP, DOWN = pi / 2, -pi / 2

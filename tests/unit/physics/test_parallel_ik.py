@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from numba import config
 
-from botz.engines.arm_inverse import CompiledSolver, solver_of
-from botz.engines.serial_arm import SerialArm
-from botz.scenario.arm import Arm
+from botz.robots.arm_inverse import CompiledSolver, solver_of
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import Arm
 
 POSES = 3 if config.DISABLE_JIT else 60
 UR5E = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.penalty import penalty_force
+from botz.physics.contact.penalty import penalty_force
 
 STIFFNESS, DAMPING, FRICTION = 1e5, 300.0, 0.5
 UP = (0.0, 0.0, 1.0)
@@ -13,7 +13,7 @@ UP = (0.0, 0.0, 1.0)
 
 def push(depth, normal, velocity, deflection=(0.0, 0.0, 0.0), dt=1e-4, friction=FRICTION):
     """Force and new deflection."""
-    found = penalty_force(STIFFNESS, DAMPING, friction, depth, *normal, *velocity, *deflection, dt)
+    found = penalty_force((STIFFNESS, DAMPING, friction), depth, tuple(normal), tuple(velocity), tuple(deflection), dt)
     return np.array(found[:3]), np.array(found[3:])
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.engines.soccer_records import fill_robot
-from botz.physics import planar_drive as drive
-from botz.scenario.soccer import PlacedSoccerRobot
-from botz.verify.soccer_rig import model_of, random_robot
+from botz.engines.soccer.model import fill_robot
+from botz.physics.soccer import planar_drive as drive
+from botz.scenario.soccer.schema import PlacedSoccerRobot
+from botz.verify.soccer.rig import model_of, random_robot
 
 
 @pytest.fixture(params=range(5))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.propeller import (
+from botz.physics.aero.propeller import (
     MOST_INFLOW_GAIN,
     NEAREST,
     SLOW,

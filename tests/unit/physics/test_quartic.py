@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.quartic import quartic_roots, trigonometric_roots
+from botz.physics.ik.quartic import quartic_roots, trigonometric_roots
 
 
 def found_by(roots, *arguments):

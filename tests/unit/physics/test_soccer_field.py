@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.soccer_field import (
+from botz.physics.soccer.field import (
     FIELD_PARTS,
     GOAL,
     MARKING,
@@ -17,7 +17,7 @@ from botz.physics.soccer_field import (
     draw_field,
     field_part,
 )
-from botz.scene.soccer_field_image import field_record
+from botz.scene.soccer.field_image import field_record
 
 FIELD = {
     "length": 1.5, "width": 1.3, "goal_width": 0.4, "goal_depth": 0.1, "corner": 0.07, "center_radius": 0.2,

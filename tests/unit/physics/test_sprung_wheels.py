@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from vehicle_parts import COSINES, SINES, body_at, grid_of, rough_ground, slope_limit, vectors, wheels
+from vehicle_parts import RIM, body_at, ground_of, rough_ground, slope_limit, vectors, wheels
 
-from botz.physics.sprung_wheels import wheel_forces
-from botz.physics.wheel_block import COULOMB, MAGIC
-from botz.scene.height_grid import HeightGrid
+from botz.physics.wheels.sprung_wheels import wheel_forces
+from botz.physics.wheels.wheel_block import COULOMB, MAGIC
+from botz.terrain.height_grid import HeightGrid
 
 COS_BLOCKED = np.cos(np.radians(80.0))
 
 
 def forces(block, body, ground, *, plain=True, dt=1e-4):
     body.force, body.moment = 0.0, 0.0
-    wheel_forces(block, body, ground.heights, grid_of(ground), SINES, COSINES, COS_BLOCKED, plain, dt, dt)
+    wheel_forces(*block.parts, body, ground_of(ground), RIM, COS_BLOCKED, plain, dt, dt)
     return np.concatenate([body.force, body.moment])
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics import square_contact as contact
-from botz.verify.soccer_overlaps import Walls, ball_overlap, square_overlap, vertices
+from botz.physics.soccer import square_contact as contact
+from botz.verify.soccer.overlaps import Walls, ball_overlap, square_overlap, vertices
 
 RNG = np.random.default_rng(5)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.suspension import suspension_energy, suspension_force
+from botz.physics.wheels.suspension import suspension_energy, suspension_force
 
 STIFFNESS, DAMPING, TRAVEL, PROGRESSION = 6000.0, 200.0, 0.04, 5e5
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numba import config
 
-from botz.engines.arm_inverse import solver_of
-from botz.engines.serial_arm import SerialArm
-from botz.physics import ik_choice as choice
-from botz.physics.titan4_free import outside_by
-from botz.physics.two_links import reach_of, two_links
+from botz.physics.ik import choice
+from botz.physics.ik.titan4_free import outside_by
+from botz.physics.ik.two_links import reach_of, two_links
+from botz.robots.arm_inverse import solver_of
+from botz.robots.serial_arm import SerialArm
 
 WRAP = 2.0 * pi
 

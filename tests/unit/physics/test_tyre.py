@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from vehicle_parts import TABLES, shape, weight
 
-from botz.physics import tyre
+from botz.physics.wheels import tyre
 
 LOADS = [0.05, 0.2, 1.0, 3.0, 6.0, 20.0]
 """[kN]"""

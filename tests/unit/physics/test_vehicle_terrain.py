@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from vehicle_parts import EPS, grid_of, rough_ground
 
-from botz.physics.terrain import cell_of, height, height_and_slope, is_inside
+from botz.physics.contact.terrain import cell_of, height, height_and_slope, is_inside
 
 NEAR = 16 * EPS
 

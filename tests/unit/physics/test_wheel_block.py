@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from vehicle_parts import lanes, random_body, rotation, vectors, wheels
 
-from botz.physics.wheel_block import contact_motion, place_wheels, sum_wheels
-from botz.physics.wheel_contact import merge_rims
+from botz.physics.wheels.contact_search import merge_rims
+from botz.physics.wheels.wheel_block import contact_motion, place_wheels, sum_wheels
 
 
 @pytest.fixture
@@ -36,13 +36,13 @@ def block(rng, body):
 
 
 def test_places_are_turned_with_the_body(block, body):
-    place_wheels(block, body)
+    place_wheels(block.model, block.work, body)
     expected = np.column_stack([block.x, block.y, block.z]) @ rotation(body).T
     assert vectors(block, "arm") == pytest.approx(expected, abs=1e-15)
 
 
 def test_motion_of_the_contact(block, body):
-    contact_motion(block, body)
+    contact_motion(*block.parts, body)
     normals, points, twists = vectors(block, "n"), vectors(block, "p"), vectors(block, "w")
     for i in lanes():
         v_P = body.velocity + np.cross(body.angular, points[i])
@@ -65,16 +65,16 @@ def test_motion_of_the_contact(block, body):
 
 def test_a_wheel_in_the_air_has_no_slip_and_no_force(block, body):
     block.h[2] = 0.0
-    contact_motion(block, body)
+    contact_motion(*block.parts, body)
     assert (block.dh[2], block.v_x[2], block.v_y[2], block.spring[2]) == (0.0, 0.0, 0.0, 0.0)
     assert block.v_x[1] != 0.0
 
 
 def test_forces_and_moments_sum_up(rng, block, body):
-    contact_motion(block, body)
+    contact_motion(*block.parts, body)
     block.load[:], block.force_x[:], block.force_y[:], block.moment_z[:] = rng.uniform(-50, 200, (4, 4))
     body.force, body.moment = [1.0, 2.0, 3.0], [4.0, 5.0, 6.0]
-    sum_wheels(block, body)
+    sum_wheels(block.state, block.work, body)
     normals, points = vectors(block, "n"), vectors(block, "p")
     forces = (
         block.load[:, None] * normals
@@ -92,10 +92,10 @@ def test_forces_and_moments_sum_up(rng, block, body):
 
 def test_all_power_is_in_springs_and_slip(rng, block, body):
     """R's power on the body: −F_susp ḣ + F_x (V_x − r Ω·t) + F_y V_y + M_z Ω·n̂, where N b·n̂ + F·b = F_susp."""
-    contact_motion(block, body)
+    contact_motion(*block.parts, body)
     block.force_x[:], block.force_y[:], block.moment_z[:] = rng.uniform(-50, 50, (3, 4))
     block.load[:] = (block.spring - block.force_x * block.b_t - block.force_y * block.b_l) / block.b_n
-    sum_wheels(block, body)
+    sum_wheels(block.state, block.work, body)
     power = body.force @ body.velocity + body.moment @ body.angular
     pitching = body.angular @ body.t
     expected = (
@@ -112,22 +112,22 @@ def test_all_power_is_in_springs_and_slip(rng, block, body):
 
 def with_rims(block, rng, difference):
     """Both rims on slices of their own, with slopes of the ground under each, and deflections that differ."""
-    block.slice_a[:], block.slice_b[:] = 0.0, 0.0
-    block.h_a[:] = rng.uniform(0.01, 0.03, 4)
-    block.h_b[:] = block.h_a - difference
-    for rim in "ab":
+    block.rim_slice[0][:], block.rim_slice[1][:] = 0.0, 0.0
+    block.rim_h[0][:] = rng.uniform(0.01, 0.03, 4)
+    block.rim_h[1][:] = block.rim_h[0] - difference
+    for rim in range(2):
         gamma = rng.uniform(-0.3, 0.3, 4)
-        block[f"sine_{rim}"][:], block[f"cosine_{rim}"][:] = np.sin(gamma), np.cos(gamma)
-        block[f"slope_x{rim}"][:], block[f"slope_y{rim}"][:] = rng.uniform(-0.2, 0.2, (2, 4))
+        block.rim_sine[rim][:], block.rim_cosine[rim][:] = np.sin(gamma), np.cos(gamma)
+        block.rim_slope_x[rim][:], block.rim_slope_y[rim][:] = rng.uniform(-0.2, 0.2, (2, 4))
     return block
 
 
-def rim(block, body, name, side, i):
+def rim(block, body, rim, i):
     """Contact point from the centre of mass, and m = n̂/(b·n̂), of one rim."""
-    place = rotation(body) @ [block.x[i], block.y[i] + side * block.half_width[i], block.z[i]]
-    r, sine, cosine = block.radius[i], block[f"sine_{name}"][i], block[f"cosine_{name}"][i]
-    point = place + r * sine * body.n + (block[f"h_{name}"][i] - r * cosine) * body.b
-    normal = np.array([-block[f"slope_x{name}"][i], -block[f"slope_y{name}"][i], 1.0])
+    place = rotation(body) @ [block.x[i], block.y[i] + (1 - 2 * rim) * block.half_width[i], block.z[i]]
+    r, sine, cosine = block.radius[i], block.rim_sine[rim][i], block.rim_cosine[rim][i]
+    point = place + r * sine * body.n + (block.rim_h[rim][i] - r * cosine) * body.b
+    normal = np.array([-block.rim_slope_x[rim][i], -block.rim_slope_y[rim][i], 1.0])
     return point, normal / (normal @ body.b)
 
 
@@ -135,16 +135,16 @@ def rim(block, body, name, side, i):
 def test_rims_share_the_contact_by_the_smooth_maximum(rng, block, body, part):
     epsilon = block.blend[0]
     with_rims(block, rng, part * epsilon)
-    place_wheels(block, body)
-    merge_rims(block, body)
+    place_wheels(block.model, block.work, body)
+    merge_rims(*block.parts, body)
     share = np.clip(0.5 + 0.5 * part, 0.0, 1.0)
     for i in lanes():
-        h_a, h_b = block.h_a[i], block.h_b[i]
+        h_a, h_b = block.rim_h[0][i], block.rim_h[1][i]
         level = 0.5 * (h_a + h_b) + (h_a - h_b) ** 2 / (4 * epsilon) + epsilon / 4 if abs(part) < 1 else max(h_a, h_b)
         assert block.h[i] == pytest.approx(level, rel=1e-9)
         assert max(h_a, h_b) - 1e-15 <= block.h[i] <= max(h_a, h_b) + epsilon / 4 + 1e-15
-        point_a, m_a = rim(block, body, "a", 1, i)
-        point_b, m_b = rim(block, body, "b", -1, i)
+        point_a, m_a = rim(block, body, 0, i)
+        point_b, m_b = rim(block, body, 1, i)
         m = share * m_a + (1 - share) * m_b
         assert vectors(block, "p")[i] == pytest.approx(share * point_a + (1 - share) * point_b, abs=1e-9)
         assert vectors(block, "n")[i] == pytest.approx(m / np.linalg.norm(m), abs=1e-9)
@@ -155,27 +155,27 @@ def test_rims_share_the_contact_by_the_smooth_maximum(rng, block, body, part):
 
 def test_weights_of_the_rims_are_the_derivative_of_the_smooth_maximum(rng, block, body):
     with_rims(block, rng, 0.3 * block.blend[0])
-    place_wheels(block, body)
+    place_wheels(block.model, block.work, body)
     found, step = [], 1e-8
     for change in (-step, step):
-        block.h_a[:] += change
-        merge_rims(block, body)
+        block.rim_h[0][:] += change
+        merge_rims(*block.parts, body)
         found.append(block.h.copy())
-        block.h_a[:] -= change
+        block.rim_h[0][:] -= change
     assert (found[1] - found[0]) / (2 * step) == pytest.approx([0.65] * 4, rel=1e-5)
 
 
 def test_one_rim_alone_is_the_contact(rng, block, body):
     with_rims(block, rng, 0.0)
-    block.slice_a[:] = [0.0, -1.0, 0.0, -1.0]
-    block.slice_b[:] = [-1.0, 0.0, 0.0, -1.0]
+    block.rim_slice[0][:] = [0.0, -1.0, 0.0, -1.0]
+    block.rim_slice[1][:] = [-1.0, 0.0, 0.0, -1.0]
     block.half_width[2] = 0.0  # a wheel of one rim, whose second one is not looked at
-    block.h_b[2] = 0.9
-    place_wheels(block, body)
-    merge_rims(block, body)
-    assert block.h.tolist() == [block.h_a[0], block.h_b[1], block.h_a[2], 0.0]
-    for i, name, side in ((0, "a", 1), (1, "b", -1), (2, "a", 1)):
-        point, m = rim(block, body, name, side, i)
+    block.rim_h[1][2] = 0.9
+    place_wheels(block.model, block.work, body)
+    merge_rims(*block.parts, body)
+    assert block.h.tolist() == [block.rim_h[0][0], block.rim_h[1][1], block.rim_h[0][2], 0.0]
+    for i, number in ((0, 0), (1, 1), (2, 0)):
+        point, m = rim(block, body, number, i)
         assert vectors(block, "p")[i] == pytest.approx(point, abs=1e-14)
         assert vectors(block, "n")[i] == pytest.approx(m / np.linalg.norm(m), abs=1e-14)
         assert vectors(block, "w")[i].tolist() == [0.0, 0.0, 0.0]
@@ -183,7 +183,7 @@ def test_one_rim_alone_is_the_contact(rng, block, body):
 
 def test_a_rim_just_above_the_ground_does_not_touch(rng, block, body):
     with_rims(block, rng, 0.0)
-    block.h_a[:] = block.h_b[:] = -block.blend
-    place_wheels(block, body)
-    merge_rims(block, body)
+    block.rim_h[0][:] = block.rim_h[1][:] = -block.blend
+    place_wheels(block.model, block.work, body)
+    merge_rims(*block.parts, body)
     assert block.h.tolist() == [0.0] * 4

@@ -1,11 +1,11 @@
-"""Every function of physics/wheel_constraints.py against plain NumPy. Also runs with NUMBA_DISABLE_JIT=1."""
+"""Every function of physics/wheels/constraints.py against plain NumPy. Also runs with NUMBA_DISABLE_JIT=1."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from botz.physics import wheel_constraints as wc
+from botz.physics.wheels import constraints as wc
 
 EPS = np.finfo(float).eps
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from vehicle_parts import (
-    COSINES,
-    SINES,
+    RIM,
     body_at,
-    grid_of,
+    ground_of,
     lanes,
     rough_ground,
     slope_limit,
@@ -20,16 +19,17 @@ from vehicle_parts import (
     wheels,
 )
 
-from botz.frames import quaternion_from_attitude, quaternion_rate, rotation_of
-from botz.physics.wheel_block import contact_motion, place_wheels
-from botz.physics.wheel_contact import add_walls, find_contacts
+from botz.physics.wheels.contact_search import add_walls, find_contacts
+from botz.physics.wheels.wheel_block import contact_motion, place_wheels
+from botz.rotations import quaternion_rate, rotation_of
+from botz.transforms import quaternion_from_attitude
 
 COS_BLOCKED = np.cos(np.radians(80.0))
 
 
 def look(block, body, ground, *, plain=True):
-    place_wheels(block, body)
-    find_contacts(block, body, ground.heights, grid_of(ground), SINES, COSINES, COS_BLOCKED, plain)
+    place_wheels(block.model, block.work, body)
+    find_contacts(*block.parts, body, ground_of(ground), RIM, COS_BLOCKED, plain)
 
 
 def standing(ground, x=0.0, y=0.5, attitude=(0.05, -0.04, 0.7), sink=0.02):
@@ -52,16 +52,16 @@ def test_following_the_last_contact_finds_what_the_plain_search_finds(half_width
         # Farther than any point can have gone since the start: 9.1 m/s, and 4.2 rad/s at 0.45 m.
         body.travelled = t * (9.1 + 4.2 * 0.45)
         look(fast, body, ground, plain=False)
-        followed += int(np.sum((fast.fresh_a > 0.0) & (fast.slice_a >= 0.0)))
-        searched += int(np.sum(fast.fresh_a == 0.0))
+        followed += int(np.sum((fast.rim_fresh[0] > 0.0) & (fast.rim_slice[0] >= 0.0)))
+        searched += int(np.sum(fast.rim_fresh[0] == 0.0))
         if k % 10:
             continue
         look(plain, body, ground)
         assert fast.h == pytest.approx(plain.h, abs=2e-7)
         touching = plain.h > 1e-6
         assert vectors(fast, "p")[touching] == pytest.approx(vectors(plain, "p")[touching], abs=1e-4)
-        slices.update(plain.slice_a[touching].tolist())
-        hanging += int(np.sum(plain.slice_a < 0.0))
+        slices.update(plain.rim_slice[0][touching].tolist())
+        hanging += int(np.sum(plain.rim_slice[0] < 0.0))
     assert len(slices) > 3
     assert followed > 500
     assert searched > 100
@@ -89,15 +89,15 @@ def test_the_rate_of_the_deflection_is_its_derivative():
             body.n, body.t, body.b = np.array(rotation_of(*(turned / np.linalg.norm(turned)))).reshape(3, 3)
             block = wheels(np.random.default_rng(2), blend=2e-3, h_min=-2e-3)
             look(block, body, ground)
-            contact_motion(block, body)
+            contact_motion(*block.parts, body)
             found.append(block.h.copy())
             blocks.append(block)
         before, block, after = blocks
         for i in lanes():
-            same = before.slice_a[i] == after.slice_a[i] and before.slice_b[i] == after.slice_b[i]
+            same = before.rim_slice[0][i] == after.rim_slice[0][i] and before.rim_slice[1][i] == after.rim_slice[1][i]
             if same and min(found[0][i], found[2][i]) > 0.0:
                 compared += 1
-                shared += abs(block.h_a[i] - block.h_b[i]) < 2e-3
+                shared += abs(block.rim_h[0][i] - block.rim_h[1][i]) < 2e-3
                 assert block.dh[i] == pytest.approx((found[2][i] - found[0][i]) / (2 * dt), abs=2e-4)
     assert compared > 60
     assert shared > 5
@@ -108,8 +108,8 @@ def test_absent_wheels_are_left_alone():
     block = wheels(np.random.default_rng(1))
     block.present[:] = [1, 1, 0, 0]
     look(block, standing(ground), ground)
-    assert np.all(block.slice_a[:2] >= 0)
-    assert block.slice_a[2:].tolist() == [-1.0, -1.0]
+    assert np.all(block.rim_slice[0][:2] >= 0)
+    assert block.rim_slice[0][2:].tolist() == [-1.0, -1.0]
     assert np.all(block.h[2:] == 0.0)
 
 
@@ -128,7 +128,7 @@ def test_a_wall_pushes_back_along_its_normal_with_friction_within_its_limit():
     _, block, body = at_a_wall()
     assert np.all(block.wall_depth[:2] > 0.0)
     assert np.all(block.wall_depth[2:] == 0.0)
-    add_walls(block, body, SINES, COSINES, 1e-4, 1e-4)
+    add_walls(*block.parts, body, RIM, 1e-4, 1e-4)
     normal = np.array([-15.0, 0.0, 1.0]) / np.hypot(15.0, 1.0)
     forces = vectors(block, "wall_force")
     for i in (0, 1):
@@ -147,12 +147,12 @@ def test_a_wall_pushes_back_along_its_normal_with_friction_within_its_limit():
 
 def test_a_wall_that_was_left_is_forgotten():
     ground, block, body = at_a_wall()
-    add_walls(block, body, SINES, COSINES, 1e-4, 1e-4)
+    add_walls(*block.parts, body, RIM, 1e-4, 1e-4)
     assert np.any(vectors(block, "wall")[:2] != 0.0)
     body.position[0] -= 0.5
     body.force, body.moment = 0.0, 0.0
     look(block, body, ground)
-    add_walls(block, body, SINES, COSINES, 1e-4, 1e-4)
+    add_walls(*block.parts, body, RIM, 1e-4, 1e-4)
     assert np.all(body.force == 0.0)
     assert np.all(vectors(block, "wall") == 0.0)
     assert np.all(vectors(block, "wall_force") == 0.0)

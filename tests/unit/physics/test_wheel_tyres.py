@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from vehicle_parts import TABLES, lanes, shape, weight, wheels
 
-from botz.physics.wheel_block import COULOMB, MAGIC
-from botz.physics.wheel_tyres import tyre_forces
+from botz.physics.wheels.tyre_block import tyre_forces
+from botz.physics.wheels.wheel_block import COULOMB, MAGIC
 
 STATE = ("force_x", "force_y", "load", "moment_z", "u_x", "u_y", "kappa", "alpha")
 
@@ -23,7 +23,7 @@ def on_ground(kind, spring, v_x=0.0, v_y=0.0, rim_speed=None, b=(1.0, 0.0, 0.0),
 
 def settled(block, dt=0.05, steps=100):
     for _ in range(steps):
-        tyre_forces(block, dt, dt)
+        tyre_forces(*block.parts, dt, dt)
     return block
 
 
@@ -87,7 +87,7 @@ def test_forces_balance_the_suspension_on_any_slope():
 def test_without_a_step_nothing_moves_on_and_the_balance_is_exact():
     block = settled(on_ground(MAGIC, 300.0, 1.0, 0.2, 1.3, b=(0.9, 0.3, 0.3)), steps=3)
     deflections = block.u_x.copy(), block.u_y.copy()
-    tyre_forces(block, 0.0, 0.0)
+    tyre_forces(*block.parts, 0.0, 0.0)
     assert np.array_equal(block.u_x, deflections[0])
     assert np.array_equal(block.u_y, deflections[1])
     assert 0.9 * block.load + 0.3 * (block.force_x + block.force_y) == pytest.approx(block.spring, rel=1e-11)
@@ -116,7 +116,7 @@ def test_the_aligning_moment_turns_no_faster_than_the_lateral_slip_pays_for():
 def test_in_the_air_nothing_is_left(kind):
     block = settled(on_ground(kind, 300.0, 1.0, 0.3, 1.2), steps=5)
     block.spring[:] = 0.0
-    tyre_forces(block, 1e-3, 1e-3)
+    tyre_forces(*block.parts, 1e-3, 1e-3)
     for field in ("force_x", "force_y", "load", "moment_z", "u_x", "u_y"):
         assert np.all(block[field] == 0.0), field
 
@@ -125,12 +125,12 @@ def test_at_rest_the_tread_is_a_spring_that_holds_a_deflection():
     block = on_ground(MAGIC, 300.0, v_x=0.01)
     block.omega[:] = 0.0
     for _ in range(20):
-        tyre_forces(block, 1e-3, 1e-3)
+        tyre_forces(*block.parts, 1e-3, 1e-3)
     assert np.all(block.force_x < 0.0)
     held = block.u_x.copy()
     block.v_x[:] = 0.0
     for _ in range(100):
-        tyre_forces(block, 1e-3, 1e-3)
+        tyre_forces(*block.parts, 1e-3, 1e-3)
     assert block.u_x == pytest.approx(held, rel=1e-12)
     assert np.all(block.force_x < 0.0)
 
@@ -154,7 +154,7 @@ def test_a_sticking_tyre_is_a_damped_spring():
     block = on_ground(COULOMB, 400.0)
     block.u_x[:], block.u_y[:], block.v_x[:], block.v_y[:] = 1e-3, -5e-4, 0.02, 0.01
     block.omega[:] = 0.0
-    tyre_forces(block, 1e-4, 1e-4)
+    tyre_forces(*block.parts, 1e-4, 1e-4)
     c = 2 * 0.3 * np.sqrt(5e4 * 400.0 / 9.80665)
     assert block.force_x == pytest.approx([5e4 * (1e-3 - 2e-6) - c * 0.02] * 4, rel=1e-12)
     assert block.force_y == pytest.approx([5e4 * (-5e-4 - 1e-6) - c * 0.01] * 4, rel=1e-12)
@@ -175,7 +175,7 @@ def test_it_breaks_loose_at_static_friction_and_holds_again_below_dynamic():
     block = on_ground(COULOMB, 100.0, tread_damping=0.0)
     block.u_x[:] = np.array([0.85, 0.95, 0.75, 0.65]) * 100.0 / 5e4
     block.sliding[2:] = 1.0
-    tyre_forces(block, 1e-9, 1e-9)
+    tyre_forces(*block.parts, 1e-9, 1e-9)
     assert block.sliding.tolist() == [0.0, 1.0, 1.0, 0.0]
     assert block.force_x == pytest.approx([85.0, 70.0, 70.0, 65.0], rel=1e-6)
 
@@ -188,7 +188,7 @@ def test_friction_stays_inside_its_cone_and_balances_the_suspension():
         block.b_t[:], block.b_l[:] = tilt
         block.b_n[:] = np.sqrt(1 - np.sum(tilt**2, axis=0))
         for _ in range(5):
-            tyre_forces(block, 1e-3, 1e-3)
+            tyre_forces(*block.parts, 1e-3, 1e-3)
         assert np.all(block.load >= 0.0)
         assert np.all(np.hypot(block.force_x, block.force_y) <= 0.9 * block.load * (1 + 1e-12) + 1e-9)
         balance = block.load * block.b_n + block.force_x * block.b_t + block.force_y * block.b_l
@@ -219,7 +219,7 @@ def test_tread_that_comes_in_with_a_growing_load_is_not_stretched(dt):
         block = on_ground(MAGIC, 300.0 * factor)
         block.omega[:] = 0.0
         block.u_x[:], block.load_before[:] = 2e-4, 300.0
-        tyre_forces(block, dt, dt)
+        tyre_forces(*block.parts, dt, dt)
         assert block.bent_x == pytest.approx([left * 2e-4] * 4, rel=1e-6)
 
 
@@ -227,7 +227,7 @@ def test_loose_a_coulomb_tread_is_stretched_against_its_damper():
     """c u̇ + k u = F, also in Runge-Kutta's stages."""
     block = on_ground(COULOMB, 400.0, v_x=2.0)
     block.omega[:] = 0.0
-    tyre_forces(block, 0.0, 1e-4)
+    tyre_forces(*block.parts, 0.0, 1e-4)
     c = 2 * 0.3 * np.sqrt(5e4 * 400.0 / 9.80665)
     assert block.force_x == pytest.approx([-0.7 * 400.0] * 4, rel=1e-9)
     assert c * block.rate_x == pytest.approx(block.force_x, rel=1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from botz.physics.wind import GUST, WIND, gust_share, turbulence_step, wind_at
+from botz.physics.aero.wind import GUST, WIND, gust_share, turbulence_step, wind_at
 
 
 def wind(steady=(0, 0, 0), intensity=(0, 0, 0), correlation_time=1.0):

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from numba import config
 
-from botz.engines.arm_inverse import solver_of
-from botz.engines.serial_arm import SerialArm
-from botz.physics import ik_choice as choice
-from botz.physics.wrist_angles import share_turn
-from botz.physics.wrist_centre import polished, wrist_frame
-from botz.physics.wrist_ik import angle_of, fits, regular, wrist_solutions
-from botz.scenario.arm import Arm
+from botz.physics.ik import choice
+from botz.physics.ik.wrist import angle_of, fits, regular, wrist_solutions
+from botz.physics.ik.wrist_angles import share_turn
+from botz.physics.ik.wrist_centre import polished, wrist_frame
+from botz.robots.arm_inverse import solver_of
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import Arm
 
 POSES = 3 if config.DISABLE_JIT else 60
 UPPER, OFFSET, SHIFT, FOREARM = 0.4318, 0.0203, 0.15005, 0.4318

@@ -6,17 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from botz.frames import quaternion_from_attitude, rotation_of
-from botz.physics.terrain import GRID
-from botz.physics.wheel_block import BODY, COULOMB, LANES, MAGIC, WHEELS
-from botz.scenario.tyre import MagicFormulaTyre
-from botz.scene.height_grid import HeightGrid
+from botz.physics.contact.terrain import GRID, Ground
+from botz.physics.wheels.wheel_block import (
+    BODY,
+    COULOMB,
+    LANES,
+    MAGIC,
+    WHEEL_MODEL,
+    WHEEL_STATE,
+    WHEEL_WORK,
+    start_wheels,
+)
+from botz.rotations import rotation_of
+from botz.scenario.vehicle.tyre import MagicFormulaTyre
+from botz.terrain.height_grid import HeightGrid
+from botz.transforms import quaternion_from_attitude
 
 EPS = np.finfo(float).eps
 SLICES = 18
 ORDER = np.array([0, *(sign * k for k in range(1, SLICES // 2 + 1) for sign in (1, -1))])
 SINES, COSINES = np.sin(ORDER * np.pi / SLICES), np.cos(ORDER * np.pi / SLICES)
 """Of the slices' angles, from the lowest point outwards."""
+RIM = np.column_stack([SINES, COSINES])
 TABLES = MagicFormulaTyre(type="magic-formula")
 """Tables 4 and 5 of [virtualbotz]."""
 
@@ -40,6 +51,44 @@ def grid_of(ground: HeightGrid) -> Any:
     grid.last_x, grid.last_y = ground.heights.shape[0] - 1, ground.heights.shape[1] - 1
     grid.mirrored = ground.outside == "mirror"
     return grid
+
+
+def ground_of(ground: HeightGrid) -> Ground:
+    """As kernels take it."""
+    return Ground(ground.heights, grid_of(ground))
+
+
+class Block:
+    """The records of one block, and their fields by name, whichever record they are in; work begins as NaN."""
+
+    def __init__(self, model: np.dtype, state: np.dtype, work: np.dtype):
+        self.__dict__["parts"] = tuple(np.zeros(1, dtype)[0] for dtype in (model, state, work))
+        for field in work.names or ():
+            self[field][:] = np.nan
+
+    @property
+    def model(self) -> Any:
+        return self.parts[0]
+
+    @property
+    def state(self) -> Any:
+        return self.parts[1]
+
+    @property
+    def work(self) -> Any:
+        return self.parts[2]
+
+    def _part(self, field: str) -> Any:
+        return next(part for part in self.__dict__["parts"] if field in part.dtype.names)
+
+    def __getitem__(self, field: str) -> Any:
+        return self._part(field)[field]
+
+    def __getattr__(self, field: str) -> Any:
+        return self._part(field)[field]
+
+    def __setattr__(self, field: str, value: Any) -> None:
+        self._part(field)[field] = value
 
 
 def slope_limit(ground: HeightGrid) -> float:
@@ -69,14 +118,13 @@ def rotation(body: Any) -> np.ndarray:
 
 def wheels(rng: np.random.Generator, kind: float = COULOMB, **changes: float) -> Any:
     """Four wheels at the corners, alike but for their places; nothing touches the ground yet."""
-    block = np.zeros(1, WHEELS)[0]
+    block = Block(WHEEL_MODEL, WHEEL_STATE, WHEEL_WORK)
+    start_wheels(block.state)
     ordinary = {
         "present": 1.0, "kind": kind, "radius": 0.11, "half_width": 0.04, "blend": 1.6e-4,
         "stiffness": 6000.0, "damping": 200.0, "travel": 0.04, "progression": 5e5,
         "h_min": -1.6e-4, "h_max": 0.15, "tolerance": 1e-13,
         "mu_static": 0.9, "mu_dynamic": 0.7, "tread_stiffness": 5e4, "tread_damping": 0.3,
-        "n_z": 1.0, "b_n": 1.0, "slice_a": -1.0, "slice_b": -1.0, "t_x": 1.0, "l_y": 1.0, "cosine": 1.0,
-        "load_seen": 1.0, "mu_x": 1.0, "mu_y": 1.0, "cosine_a": 1.0, "cosine_b": 1.0,
     }  # fmt: skip
     for field, value in {**ordinary, **changes}.items():
         block[field][:] = value

@@ -14,7 +14,7 @@ import pytest
 
 from botz.engines.registry import make_engine
 from botz.errors import InputError
-from botz.scenario.arm import ArmScenario
+from botz.scenario.arm.schema import ArmScenario
 from botz.scenario.json_schema import robot_schema, scenario_schema
 from botz.scenario.load import load, load_data, load_robot
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from botz.engines.multibody import MultibodyEngine
+from botz.engines.multibody.engine import MultibodyEngine
 from botz.errors import InputError
 from botz.scenario.load import load
-from botz.scenario.multibody import MultibodyScenario
+from botz.scenario.multibody.schema import MultibodyScenario
 
 HEAD = "engine: multibody\n"
 LINKS = "{body: {mass: 1, inertia: [1, 1, 1]}, arm: {mass: 1, inertia: [1, 1, 1]}}"

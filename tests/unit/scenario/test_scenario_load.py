@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from botz.errors import InputError
 from botz.scenario import library
 from botz.scenario.families import FAMILIES
-from botz.scenario.kinematics import KinematicsScenario, SteeredWheel, WheeledRobot
+from botz.scenario.kinematics.schema import KinematicsScenario, SteeredWheel, WheeledRobot
 from botz.scenario.load import load, load_data, load_robot
 from botz.scenario.schema import ConstantController, UserController
 

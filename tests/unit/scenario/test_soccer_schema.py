@@ -15,7 +15,7 @@ from botz.engines.registry import make_engine
 from botz.errors import InputError
 from botz.scenario.links import host_and_port
 from botz.scenario.load import load
-from botz.scenario.soccer import SoccerScenario
+from botz.scenario.soccer.schema import SoccerScenario
 
 Write = Callable[..., Path]
 

@@ -13,7 +13,7 @@ import pytest
 from botz.engines.registry import make_engine
 from botz.errors import InputError
 from botz.scenario.load import load
-from botz.scenario.vehicle import VehicleScenario
+from botz.scenario.vehicle.schema import VehicleScenario
 
 Write = Callable[..., Path]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from botz.scene.robot_model import RobotModel
-from botz.scene.sdf_reader import read_sdf
+from botz.models.robot_model import RobotModel
+from botz.models.sdf.reader import read_sdf
 
 MASS = "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
 AXIS = "<axis><xyz>0 0 1</xyz></axis>"

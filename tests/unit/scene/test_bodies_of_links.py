@@ -10,16 +10,16 @@ import mujoco
 import numpy as np
 import pytest
 
-from botz.engines.multibody import MultibodyEngine
+from botz.engines.multibody.engine import MultibodyEngine
 from botz.errors import InputError
-from botz.scenario.multibody import MultibodyScenario
-from botz.scene import mjcf_writer
-from botz.scene.mesh import load_mesh
-from botz.scene.mj_world import compile_model
-from botz.scene.model_check import check_model
-from botz.scene.model_files import load_model, save_model
-from botz.scene.model_tree import bodiless
-from botz.scene.robot_model import Inertial, RobotModel
+from botz.models.check import check_model
+from botz.models.files import load_model, save_model
+from botz.models.meshes.mesh import load_mesh
+from botz.models.mj_world import compile_model
+from botz.models.mjcf import writer as mjcf_writer
+from botz.models.robot_model import Inertial, RobotModel
+from botz.models.tree import bodiless
+from botz.scenario.multibody.schema import MultibodyScenario
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 CORNERS = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]

@@ -14,7 +14,6 @@ import trimesh
 from PIL import Image
 
 from botz.scene.glb import linear, write_animated_glb, write_glb
-from botz.scene.rotations import posed, rotation_from_quaternion
 from botz.scene.tessellation import creased, lathe, tessellated
 from botz.scene.world_scene import (
     Actor,
@@ -28,6 +27,7 @@ from botz.scene.world_scene import (
     Turns,
     node_poses,
 )
+from botz.transforms import posed, rotation_from_quaternion
 
 SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 KINDS = {5126: np.dtype("<f4"), 5123: np.dtype("<u2"), 5125: np.dtype("<u4")}

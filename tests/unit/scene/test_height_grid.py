@@ -17,7 +17,7 @@ from scipy.interpolate import RegularGridInterpolator
 
 from botz.errors import InputError
 from botz.scenario.terrain import Terrain
-from botz.scene.height_grid import HeightGrid, build_grid
+from botz.terrain.height_grid import HeightGrid, build_grid
 
 TERRAIN: TypeAdapter[Any] = TypeAdapter(Terrain)
 

@@ -12,9 +12,8 @@ import pytest
 import trimesh
 
 from botz.errors import InputError
-from botz.scenario.library import library_folder
-from botz.scene import solids
-from botz.scene.mesh import (
+from botz.models.meshes import solids
+from botz.models.meshes.mesh import (
     LEFT_OUT,
     hole_count,
     is_closed,
@@ -26,8 +25,9 @@ from botz.scene.mesh import (
     why_flat,
     why_open,
 )
-from botz.scene.mesh_repair import body_count, repair
-from botz.scene.robot_model import ModelShape, Place, transform
+from botz.models.meshes.repair import body_count, repair
+from botz.models.robot_model import ModelShape, Place, transform
+from botz.scenario.library import library_folder
 
 MESHES = library_folder() / "robots" / "lophorina" / "meshes"
 
@@ -410,6 +410,6 @@ def test_nothing_is_left_of_faces_without_area():
 def test_broken_normals_of_a_text_leave_no_traceback_on_the_terminal(tmp_path: Path):
     text = l_beam().export(file_type="stl_ascii")
     (tmp_path / "part.stl").write_text(text.replace("facet normal ", "facet normal x", 1))
-    code = f"from botz.scene.mesh import load_mesh; print(len(load_mesh({str(tmp_path / 'part.stl')!r}).faces))"
+    code = f"from botz.models.meshes.mesh import load_mesh; print(len(load_mesh({str(tmp_path / 'part.stl')!r}).faces))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(len(l_beam().faces)), "")

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from botz.errors import InputError
-from botz.scenario.multibody import MultibodyScenario
-from botz.scenario.multibody_world import Contacts, MultibodyWorld
-from botz.scene.mj_world import PlacedModel, build_spec, compile_spec
-from botz.scene.mjcf_parts import SCENARIO_OPTIONS
-from botz.scene.mjcf_reader import convertible, read_mjcf, unsayable
-from botz.scene.model_files import save_model
-from botz.scene.robot_model import RobotModel, rotation_from_rpy
+from botz.models.files import save_model
+from botz.models.mj_world import PlacedModel, build_spec, compile_spec
+from botz.models.mjcf.parts import SCENARIO_OPTIONS
+from botz.models.mjcf.reader import convertible, read_mjcf, unsayable
+from botz.models.robot_model import RobotModel, rotation_from_rpy
+from botz.scenario.multibody.schema import MultibodyScenario
+from botz.scenario.multibody.world import Contacts, MultibodyWorld
 
 MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
 

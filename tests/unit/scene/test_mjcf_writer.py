@@ -9,12 +9,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from botz.scenario.elements import LiftDrag, Propeller, UserElement
-from botz.scenario.sensors import Imu
-from botz.scene.mjcf_reader import read_mjcf
-from botz.scene.mjcf_writer import moved_inertia, write_mjcf
-from botz.scene.model_files import load_model
-from botz.scene.robot_model import (
+from botz.models.files import load_model
+from botz.models.mjcf.reader import read_mjcf
+from botz.models.mjcf.writer import moved_inertia, write_mjcf
+from botz.models.robot_model import (
     Inertial,
     ModelActuator,
     ModelJoint,
@@ -23,6 +21,8 @@ from botz.scene.robot_model import (
     RobotModel,
     transform,
 )
+from botz.scenario.multibody.elements import LiftDrag, Propeller, UserElement
+from botz.scenario.multibody.sensors import Imu
 
 MASS = Inertial(1.0, np.array([0.1, 0.2, 0.3]), np.array([[1.0, 0.1, 0.2], [0.1, 1.1, 0.3], [0.2, 0.3, 1.2]]))
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)

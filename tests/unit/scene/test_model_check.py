@@ -11,14 +11,13 @@ import pytest
 from pydantic import TypeAdapter
 
 from botz.errors import InputError
-from botz.scenario.elements import AnyElement
-from botz.scene import solids
-from botz.scene.mj_world import compile_model
-from botz.scene.model_bounds import around, shape_bounds
-from botz.scene.model_check import Finding, check_model, felt_inertias
-from botz.scene.model_files import load_model
-from botz.scene.model_fill import filled
-from botz.scene.robot_model import (
+from botz.models.bounds import around, shape_bounds
+from botz.models.check import Finding, check_model, felt_inertias
+from botz.models.files import load_model
+from botz.models.fill import filled
+from botz.models.meshes import solids
+from botz.models.mj_world import compile_model
+from botz.models.robot_model import (
     Inertial,
     ModelActuator,
     ModelJoint,
@@ -28,6 +27,7 @@ from botz.scene.robot_model import (
     RobotModel,
     transform,
 )
+from botz.scenario.multibody.elements import AnyElement
 
 
 def box_stl(file: Path, *edges: float) -> Path:

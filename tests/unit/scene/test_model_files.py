@@ -8,13 +8,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from botz.engines.multibody_parts import robots_of
+from botz.engines.multibody.parts import robots_of
 from botz.errors import InputError
+from botz.models.files import load_model, save_model
+from botz.models.mj_world import compile_model
+from botz.models.mjcf.reader import convertible
+from botz.models.robot_model import RobotModel
 from botz.scenario.load import load
-from botz.scene.mj_world import compile_model
-from botz.scene.mjcf_reader import convertible
-from botz.scene.model_files import load_model, save_model
-from botz.scene.robot_model import RobotModel
 
 URDF = """<?xml version="1.0"?>
 <robot name="hand_made">

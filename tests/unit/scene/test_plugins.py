@@ -7,12 +7,12 @@ import re
 import pytest
 from pydantic import TypeAdapter
 
-from botz.scenario.elements import AnyElement, LiftDrag, Propeller
-from botz.scenario.sensors import AnySensor
-from botz.scene.plugin_blocks import actuator_block, element_block, sensor_block
-from botz.scene.plugins import SOURCE_COEFFICIENT, PluginReading, clean_name, library_name
-from botz.scene.robot_model import ModelActuator, ModelJoint
-from botz.scene.xml_tree import read_xml, xml_text
+from botz.models.plugin_blocks import actuator_block, element_block, sensor_block
+from botz.models.plugins import SOURCE_COEFFICIENT, PluginReading, clean_name, library_name
+from botz.models.robot_model import ModelActuator, ModelJoint
+from botz.models.xml_tree import read_xml, xml_text
+from botz.scenario.multibody.elements import AnyElement, LiftDrag, Propeller
+from botz.scenario.multibody.sensors import AnySensor
 
 LINKS = ["body", "rotor_0", "wing", "flap"]
 JOINTS = {

@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 
 from botz.errors import InputError
 from botz.scenario.terrain import Roughness, Terrain
-from botz.scene.height_grid import HeightGrid, build_grid
-from botz.scene.roughness import _wave_powers
+from botz.terrain.height_grid import HeightGrid, build_grid
+from botz.terrain.roughness import _wave_powers
 
 TERRAIN: TypeAdapter[Any] = TypeAdapter(Terrain)
 SQUARE = {"type": "rough", "iso_class": "D", "x": [0, 12.7], "y": [0, 12.7], "resolution": 0.1}

@@ -14,9 +14,8 @@ from botz.engines.base import Engine
 from botz.engines.registry import make_engine
 from botz.scenario import library
 from botz.scenario.load import LoadedScenario, load
-from botz.scene.rotations import rotation_from_quaternion
-from botz.scene.scenes import scene_of
-from botz.scene.scenes.link_shapes import blade_mesh
+from botz.scene.build import scene_of
+from botz.scene.multibody.link_shapes import blade_mesh
 from botz.scene.tessellation import tessellated
 from botz.scene.world_scene import (
     ArmPosture,
@@ -29,6 +28,7 @@ from botz.scene.world_scene import (
     compose,
     node_poses,
 )
+from botz.transforms import rotation_from_quaternion
 
 ENGINES = {name: load(name).engine for name in library.names("scenario")}
 ARMS = [name for name, engine in ENGINES.items() if engine == "arm"]
@@ -108,7 +108,7 @@ def test_tools_are_where_the_engine_has_them(name: str):
     _, scene, engine = built(name)
     rng = np.random.default_rng(7)
     for _ in range(5):
-        engine.records.q[:] = rng.uniform(-2.0, 2.0, len(engine.records.q))
+        engine.state.q[:] = rng.uniform(-2.0, 2.0, len(engine.state.q))
         values = observed(engine)
         poses = node_poses(scene, values)
         for one in scene.indicators:
@@ -142,7 +142,7 @@ def test_an_arm_of_any_kind(tmp_path: Path):
     """Offsets, fixed angles, a slide, a base and a tool that are turned, and a joint that is called `tool`."""
     scene, engine = scenario(tmp_path, SCARA)
     check_consistent(scene, engine)
-    engine.records.q[:] = 0.3, -0.8, 0.15, 1.1
+    engine.state.q[:] = 0.3, -0.8, 0.15, 1.1
     values = observed(engine)
     (arm,) = (one for one in scene.indicators if isinstance(one, ArmPosture))
     same_pose(node_poses(scene, values)[arm.tool], values["scara/tool/pose"])

@@ -11,20 +11,27 @@ import numpy as np
 import pytest
 
 import botz
-from botz.control.capability import Motion, capability_of
-from botz.engines.vehicle_records import RIM_BLEND
-from botz.engines.wheeled_robot import WheeledRobotModel
-from botz.scenario.kinematics import CastorWheel, FixedWheel, KinematicsScenario, SteeredWheel, Support, SwedishWheel
+from botz.control.wheeled.capability import Motion, capability_of
+from botz.engines.vehicle.model import RIM_BLEND
+from botz.robots.wheeled_robot import WheeledRobotModel
+from botz.scenario.kinematics.schema import (
+    CastorWheel,
+    FixedWheel,
+    KinematicsScenario,
+    SteeredWheel,
+    Support,
+    SwedishWheel,
+)
 from botz.scenario.library import names
-from botz.scenario.soccer import SoccerScenario
-from botz.scenario.vehicle import VehicleScenario
+from botz.scenario.soccer.schema import SoccerScenario
+from botz.scenario.vehicle.schema import VehicleScenario
+from botz.scene.build import scene_of
+from botz.scene.ground import kept_lines
+from botz.scene.kinematics.scene import hands_of
 from botz.scene.lens import Lens
-from botz.scene.rotations import rotation_from_quaternion
-from botz.scene.scenes import scene_of
-from botz.scene.scenes.ground import kept_lines
-from botz.scene.scenes.kinematics_scene import hands_of
-from botz.scene.scenes.solids import SIDES, prism, turned
+from botz.scene.shapes import SIDES, prism, turned
 from botz.scene.world_scene import Follows, Scene, Shape, node_poses, rotated
+from botz.transforms import rotation_from_quaternion
 
 FAMILIES = (KinematicsScenario, VehicleScenario, SoccerScenario)
 SETTLED = {"drop-test": 4.0}

@@ -11,8 +11,8 @@ import pytest
 from sdf_texts import AXIS, MASS, read_inside, two_links
 
 from botz.errors import InputError
-from botz.scene.robot_model import RobotModel, transform
-from botz.scene.sdf_reader import read_sdf
+from botz.models.robot_model import RobotModel, transform
+from botz.models.sdf.reader import read_sdf
 
 
 @pytest.fixture

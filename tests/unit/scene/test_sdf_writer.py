@@ -7,8 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from botz.scenario.elements import DcMotorElement, LiftDrag, Propeller, UserElement
-from botz.scenario.sensors import (
+from botz.models.robot_model import (
+    Inertial,
+    ModelActuator,
+    ModelJoint,
+    ModelLink,
+    ModelShape,
+    RobotModel,
+    transform,
+)
+from botz.models.sdf.reader import read_sdf
+from botz.models.sdf.writer import write_sdf
+from botz.models.xml_tree import read_xml
+from botz.scenario.multibody.elements import DcMotorElement, LiftDrag, Propeller, UserElement
+from botz.scenario.multibody.sensors import (
     Altimeter,
     Barometer,
     ContactSensor,
@@ -18,18 +30,6 @@ from botz.scenario.sensors import (
     Magnetometer,
     RangeFinder,
 )
-from botz.scene.robot_model import (
-    Inertial,
-    ModelActuator,
-    ModelJoint,
-    ModelLink,
-    ModelShape,
-    RobotModel,
-    transform,
-)
-from botz.scene.sdf_reader import read_sdf
-from botz.scene.sdf_writer import write_sdf
-from botz.scene.xml_tree import read_xml
 
 MASS = Inertial(1.0, np.array([0.1, 0.2, 0.3]), np.array([[1.0, 0.1, 0.2], [0.1, 1.1, 0.3], [0.2, 0.3, 1.2]]))
 

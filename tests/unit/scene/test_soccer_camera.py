@@ -1,4 +1,4 @@
-"""The camera above a match: where things are seen, what they look like, and what spoils the image."""
+"""The camera above a match: where things are seen, what they look like, and the noise of the image."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from botz.scenario.links import Camera
-from botz.scenario.soccer import PlayingField
+from botz.scenario.soccer.schema import PlayingField
 from botz.scene.lens import Lens
-from botz.scene.soccer_camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS, SoccerCamera
-from botz.scene.soccer_field_image import MARKING, SURFACE, SURROUNDINGS, WALL
+from botz.scene.soccer.camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS, SoccerCamera
+from botz.scene.soccer.field_image import MARKING, SURFACE, SURROUNDINGS, WALL
 
 SIDE, RADIUS = 0.075, 0.0215
 

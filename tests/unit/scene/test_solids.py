@@ -7,8 +7,8 @@ from math import cos, pi, sin
 import numpy as np
 import pytest
 
-from botz.scene import solids
-from botz.scene.robot_model import transform
+from botz.models.meshes import solids
+from botz.models.robot_model import transform
 
 MESHLAB = {
     "body": (
@@ -64,8 +64,8 @@ def test_the_sources_conversion_comes_out_to_all_its_digits(part: str):
 
 @pytest.mark.parametrize("part", MESHLAB)
 def test_the_shipped_model_has_the_sources_tensors_turned_with_the_parts(part: str):
+    from botz.models.xml_tree import read_xml
     from botz.scenario.library import library_folder
-    from botz.scene.xml_tree import read_xml
 
     volume, mass, tensor, _ = MESHLAB[part]
     yaws = {"body": {"body": 90}, "arm": {}, "propeller_cw": {}, "propeller_ccw": {}}[part]

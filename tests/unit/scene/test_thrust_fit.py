@@ -10,9 +10,7 @@ import pytest
 import yaml
 
 from botz.errors import InputError
-from botz.scenario.elements import Propeller
-from botz.scenario.library import library_folder
-from botz.scene.thrust_fit import (
+from botz.models.thrust_fit import (
     fit_by_least_squares,
     fit_by_sums,
     fit_curve,
@@ -21,6 +19,8 @@ from botz.scene.thrust_fit import (
     thrust_fits,
     yaml_number,
 )
+from botz.scenario.library import library_folder
+from botz.scenario.multibody.elements import Propeller
 
 TABLE = library_folder() / "robots" / "lophorina" / "thrust.csv"
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from botz.errors import InputError
-from botz.scene.mesh_files import resolve_mesh
-from botz.scene.mj_world import compile_model
-from botz.scene.robot_model import rotation_from_rpy
-from botz.scene.urdf_reader import read_urdf
+from botz.models.meshes.files import resolve_mesh
+from botz.models.mj_world import compile_model
+from botz.models.robot_model import rotation_from_rpy
+from botz.models.urdf.reader import read_urdf
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 

@@ -11,13 +11,13 @@ import pytest
 import trimesh
 from pydantic import TypeAdapter
 
-from botz.scenario.elements import AnyElement
-from botz.scenario.sensors import AnySensor
-from botz.scene.mj_world import compile_model
-from botz.scene.model_files import load_model, save_model
-from botz.scene.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel, transform
-from botz.scene.urdf_reader import read_urdf
-from botz.scene.urdf_writer import write_urdf
+from botz.models.files import load_model, save_model
+from botz.models.mj_world import compile_model
+from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel, transform
+from botz.models.urdf.reader import read_urdf
+from botz.models.urdf.writer import write_urdf
+from botz.scenario.multibody.elements import AnyElement
+from botz.scenario.multibody.sensors import AnySensor
 
 
 def inertial(rng: np.random.Generator) -> Inertial:

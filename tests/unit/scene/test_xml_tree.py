@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from botz.errors import InputError
-from botz.scene import xml_tree
-from botz.scene.xml_tree import XmlNode, XmlReading, parsed_numbers, read_xml, shown, xml_text
+from botz.models import xml_tree
+from botz.models.xml_tree import XmlNode, XmlReading, parsed_numbers, read_xml, shown, xml_text
 
 
 def test_elements_know_line_attributes_text_and_file(tmp_path: Path):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from recorded_runs import PLANAR
 
-from botz.engines.base import ChannelTable
+from botz.channels import ChannelTable
 from botz.record.reader import Recording, read
 from botz.record.streams import RecordingHeader, StreamSpec
 from botz.record.writer import RecordingWriter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 
 PLANAR = [
     Channel("vivi/pose", "m, m, rad", "Pose in the world", ("x", "y", "heading")),

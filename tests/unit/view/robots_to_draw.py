@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from botz.engines.wheeled_robot import WheeledRobotModel
-from botz.scenario.kinematics import WheeledRobot
+from botz.robots.wheeled_robot import WheeledRobotModel
+from botz.scenario.kinematics.schema import WheeledRobot
 
 
 def wheel(kind: str, x: float, y: float, **more: Any) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-from botz.engines.arm import ArmEngine
-from botz.engines.serial_arm import SerialArm
-from botz.scenario.arm_world import Plane
+from botz.engines.arm.engine import ArmEngine
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.world import Plane
 from botz.scenario.load import load_data, load_robot
 from botz.view import arm_drawing, plots
 from botz.view.arm_plot import recorded_arms
@@ -49,9 +49,9 @@ def moved(record, data: dict, *, change=None):
     rows = np.empty((ROWS, engine.channels.width))
     by_name = {channel.name: rows[:, engine.channels.slices[channel.name]] for channel in engine.channels}
     for k, row in enumerate(rows):
-        for q, unit in zip(np.split(engine.records.q, len(engine.arms)), engine.records.units, strict=True):
+        for q, unit in zip(np.split(engine.state.q, len(engine.arms)), engine.model.units, strict=True):
             q[:] = np.array(Q) + 0.5 * k / (ROWS - 1)
-            engine.records.joints["reference"][unit.start : unit.start + unit.n] = q - 0.002
+            engine.state.joints["reference"][unit.start : unit.start + unit.n] = q - 0.002
         engine.observe(row)
     if change is not None:
         change(by_name)

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon
 from recorded_runs import PLANAR, circle
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 from botz.scenario.load import load_robot
-from botz.scenario.soccer import PlayingField
+from botz.scenario.soccer.schema import PlayingField
 from botz.view import field_drawing, plots
 from botz.view.paths import outline_of
 from botz.view.plots import plot_recording

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.engines.base import Channel
-from botz.scenario.multibody import MultibodyScenario
+from botz.channels import Channel
+from botz.scenario.multibody.schema import MultibodyScenario
 from botz.view.multibody_plot import (
     drawn_angle,
     marks_of,

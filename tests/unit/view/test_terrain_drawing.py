@@ -13,10 +13,10 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from PIL import Image
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 from botz.scenario.load import load
-from botz.scenario.vehicle import Chassis, VehicleScenario
-from botz.scene.height_grid import HeightGrid, build_grid
+from botz.scenario.vehicle.schema import Chassis, VehicleScenario
+from botz.terrain.height_grid import HeightGrid, build_grid
 from botz.view import ground_map, plots
 from botz.view.ground_map import is_level, paint_ground, recorded_ground, relief
 from botz.view.paths import chassis_corners, outline_of

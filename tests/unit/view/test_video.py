@@ -12,8 +12,8 @@ from botz import read
 from botz.errors import BotzError, InputError
 from botz.run import run_scenario
 from botz.scenario.load import load_data
+from botz.scene.build import scene_of
 from botz.scene.scene_spec import haze_of, level_ground, widened
-from botz.scene.scenes import scene_of
 from botz.scene.world_scene import node_poses
 from botz.view import video
 from botz.view.cameras import NAMES, CameraPath

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from recorded_runs import PLANAR, circle
 
-from botz.engines.base import Channel
+from botz.channels import Channel
 from botz.errors import InputError
 from botz.view import plots
 from botz.view.plots import plot_recording

@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 from robots_to_draw import ROBOTS, model_of
 
-from botz.engines.wheeled_robot import WheeledRobotModel
 from botz.errors import InputError
-from botz.scenario.kinematics import WheeledRobot
+from botz.robots.wheeled_robot import WheeledRobotModel
+from botz.scenario.kinematics.schema import WheeledRobot
 from botz.view.wheel_drawing import draw_robot
 from botz.view.wheel_example import example_inputs, settled_pivots
 from botz.view.wheel_report import print_wheel_report, wheel_report

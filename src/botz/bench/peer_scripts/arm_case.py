@@ -11,7 +11,7 @@ clock = time.perf_counter if coarse else time.process_time
 
 
 def read_case():
-    """The arm and what to measure, made by `bench/arm_functions.py`: rows of Denavit and Hartenberg, bodies, states."""
+    """The arm and what to measure, made by `bench/arm/functions.py`: rows of Denavit and Hartenberg, bodies, states."""
     case = json.loads(sys.argv[1])
     return {key: np.array(value) if isinstance(value, list) else value for key, value in case.items()}
 

@@ -1,6 +1,6 @@
 """Run by the peers' own interpreter: seconds per step of the benchmark's vehicle in MuJoCo, nothing drawn.
 
-The argument is the vehicle, the ground and the steps as JSON, made by `bench/vehicle.py`. A free box, and for each
+The argument is vehicle, ground and steps as JSON, made by `bench/vehicle/suite.py`. A free box, and for each
 wheel one body on a slide joint (spring, damper) and a hinge (motor), with a cylinder on a height field. MuJoCo needs
 masses: a wheel has one here, taken from the chassis. A motor's torque falls with speed, as a DC motor's without
 friction. Solver, friction cone and integrator are MuJoCo's defaults. The last line printed is the result.

@@ -1,6 +1,6 @@
 """Run by the peers' own interpreter: seconds per step of the benchmark's vehicle in PyBullet, nothing drawn.
 
-The argument is the vehicle, the ground and the steps as JSON, made by `bench/vehicle.py`. A box, and for each wheel a
+The argument is vehicle, ground and steps as JSON, made by `bench/vehicle/suite.py`. A box, and for each wheel a
 slider and a hinge with a cylinder on a height field. Bullet needs masses: a wheel has one here, taken from the chassis,
 half of it in the part that slides. PyBullet has no springs and no motors of this kind: their forces are written before
 each step, and only the steps themselves are timed, in the peer's favour. The last line printed is the result.

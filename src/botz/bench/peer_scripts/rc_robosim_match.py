@@ -1,8 +1,8 @@
 """Run by the peers' own interpreter: seconds per simulated second of a match in rc-robosim, nothing drawn.
 
-The argument is the match as JSON, made by `bench/soccer.py`: where robots and ball stand, the wheels' speeds to follow
-(a row every `period_ms`), how often the simulator is told and asked (`control_ms`), and how long. It takes five steps
-of its own between two such times, whatever they are apart. The last line printed is the result.
+The argument is the match as JSON, made by `bench/soccer/suite.py`: where robots and ball stand, the wheels' speeds
+to follow (a row every `period_ms`), how often the simulator is told and asked (`control_ms`), and how long. It takes
+five steps of its own between two such times, whatever they are apart. The last line printed is the result.
 """
 
 import json

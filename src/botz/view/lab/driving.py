@@ -109,8 +109,8 @@ def wheeled(spec: Any, robot: str, names: Mapping[str, int]) -> Hands | None:
     """On the plane: what it can do is tried out on its own wheels, so that a car steers and a carriage strafes."""
     if names.get("twist") != 3 or spec.engine != "kinematics":
         return None
-    from botz.control.capability import Motion, capability_of
-    from botz.engines.wheeled_robot import WheeledRobotModel
+    from botz.control.wheeled.capability import Motion, capability_of
+    from botz.robots.wheeled_robot import WheeledRobotModel
 
     own = spec.robots[robot]
     capability = capability_of(WheeledRobotModel(own))

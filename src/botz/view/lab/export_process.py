@@ -76,8 +76,8 @@ def write_video(orders: dict[str, Any], progress: Progress) -> None:
 def write_animation(orders: dict[str, Any], progress: Progress) -> None:
     from botz.record.reader import read
     from botz.scenario.load import load_data
+    from botz.scene.build import scene_of
     from botz.scene.glb import write_animated_glb
-    from botz.scene.scenes import scene_of
     from botz.view.sampling import Samples
     from botz.view.video import MOST_FRAMES
 

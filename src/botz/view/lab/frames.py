@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from botz.engines.base import ChannelTable
+from botz.channels import ChannelTable
 from botz.sim.shared_memory import W_SEQUENCE, W_STATE_STEP, Segment, fence
 from botz.view.lab.messages import FASTEST_FRAMES, packed
 

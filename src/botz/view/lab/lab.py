@@ -380,8 +380,8 @@ def factor_of(loaded: LoadedScenario) -> float:
 
 
 def picture_of(spec: Any) -> Picture:
+    from botz.scene.build import scene_of
     from botz.scene.glb import write_glb
-    from botz.scene.scenes import scene_of
 
     scene = scene_of(spec)
     glb = write_glb(scene)

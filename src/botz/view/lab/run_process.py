@@ -104,7 +104,7 @@ def run(orders: dict[str, Any], tell: Tell, attached: threading.Event) -> dict[s
 
     servers = None
     if orders["serve"]:
-        from botz.links.serving import Served, links_of
+        from botz.endpoints.serving import Served, links_of
 
         spec: Any = loaded.spec
         servers = Served(links_of(spec), seed=spec.seed, tell=lambda table: tell_served(tell, table))

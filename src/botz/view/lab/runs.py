@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from botz import kernel_cache
-from botz.engines.base import ChannelTable
+from botz.channels import ChannelTable
 from botz.errors import BotzError
 from botz.run import with_changes
 from botz.scenario.load import LoadedScenario

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from botz.engines.serial_arm import SerialArm
-from botz.scenario.arm import ArmScenario
+from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.schema import ArmScenario
 from botz.scenario.names import closest
 from botz.view.lab.sentences import LabError, Sentence
 

@@ -1,0 +1,1 @@
+"""Benchmark of rough-terrain vehicles."""

@@ -1,0 +1,160 @@
+"""What is recorded and commanded: names, units and shapes; and how it looks as standard ROS messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from botz.errors import InputError, Problem
+from botz.scenario.names import closest
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One quantity that can be measured, recorded or commanded."""
+
+    name: str
+    """`<robot>/<part>/<quantity>`, or `<robot>/<quantity>` for the robot as a whole."""
+    unit: str
+    """SI unit, as `rad/s`; components of different units are listed: `m, m, rad`. `1` for pure numbers."""
+    description: str
+    components: tuple[str, ...] = ()
+    """Names of the components of a vector; empty for a single number."""
+
+    @property
+    def size(self) -> int:
+        return max(1, len(self.components))
+
+    @property
+    def robot(self) -> str:
+        return self.name.split("/", 1)[0]
+
+    @property
+    def local_name(self) -> str:
+        """The name inside the robot: `wheels/left/speed` of `vivi/wheels/left/speed`."""
+        return self.name.split("/", 1)[1]
+
+
+class ChannelTable:
+    """Channels laid side by side in one row of numbers."""
+
+    def __init__(self, channels: Sequence[Channel]):
+        self.channels = tuple(channels)
+        self.slices: dict[str, slice] = {}
+        offset = 0
+        for channel in self.channels:
+            if channel.name in self.slices:
+                raise ValueError(f"channel {channel.name!r} is declared twice")
+            self.slices[channel.name] = slice(offset, offset + channel.size)
+            offset += channel.size
+        self.width = offset
+        self._by_name = {channel.name: channel for channel in self.channels}
+        self._of_robot: dict[str, list[Channel]] = {}
+        for channel in self.channels:
+            self._of_robot.setdefault(channel.robot, []).append(channel)
+
+    def __iter__(self) -> Iterator[Channel]:
+        return iter(self.channels)
+
+    def __len__(self) -> int:
+        return len(self.channels)
+
+    def __getitem__(self, name: str) -> Channel:
+        self.slice_of(name)
+        return self._by_name[name]
+
+    def slice_of(self, name: str) -> slice:
+        try:
+            return self.slices[name]
+        except KeyError:
+            raise InputError(Problem(f"unknown channel {name!r}{closest(name, self.slices)}")) from None
+
+    def value(self, row: np.ndarray, name: str) -> Any:
+        """The channel's value in `row` (…, width): a vector for vectors, a number for numbers."""
+        columns = row[..., self.slice_of(name)]
+        return columns if self._by_name[name].components else columns[..., 0]
+
+    def of_robot(self, robot: str) -> list[Channel]:
+        return self._of_robot.get(robot, [])
+
+    def span_of_robot(self, robot: str) -> slice:
+        """Where a robot's channels lie; those of one robot are declared together."""
+        own = self.of_robot(robot)
+        return slice(self.slices[own[0].name].start, self.slices[own[-1].name].stop) if own else slice(0, 0)
+
+
+def command_numbers(value: Any, size: int, key: str) -> np.ndarray:
+    """A command's value as `size` finite numbers, or InputError naming its key."""
+    try:
+        numbers = np.asarray(value, dtype=float).ravel()
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.size != size or not np.isfinite(numbers).all():
+        needed = "one finite number" if size == 1 else f"{size} finite numbers"
+        raise InputError(Problem(f"needs {needed}, got {value!r}", key=key))
+    return numbers
+
+
+# --- how robots look to the rest of the robotics world -----------------------------------------------
+# Each view names channels; the recorder turns them into the standard ROS message. An engine declares the
+# views that make sense for its robots.
+
+
+@dataclass(frozen=True)
+class PoseView:
+    """A moving frame: becomes nav_msgs/Odometry and a transform in tf2_msgs/TFMessage."""
+
+    robot: str
+    frame: str
+    """Child frame, as `vivi` or `vivi/odometry`; the parent is `world`."""
+    topic: str
+    """Topic of the odometry message below the robot, as `odom`."""
+    pose: str
+    """Channel of the pose: 3 components (x, y, heading) or 7 (x, y, z, quat_wxyz)."""
+    twist: str | None = None
+    """Channel of the velocity in the body's axes: 3 components (vx, vy, yaw rate) or 6 (linear, angular)."""
+
+
+@dataclass(frozen=True)
+class JointView:
+    """Joints of a robot: becomes sensor_msgs/JointState. Channels are parallel to `names`, '' where unknown; or one
+    channel with a component for each."""
+
+    robot: str
+    names: tuple[str, ...]
+    position: tuple[str, ...]
+    velocity: tuple[str, ...] = ()
+    effort: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ImuView:
+    """An inertial sensor: becomes sensor_msgs/Imu."""
+
+    robot: str
+    topic: str
+    orientation: str | None
+    """Channel with quat_wxyz, or None."""
+    angular_velocity: str
+    linear_acceleration: str
+    frame: str = ""
+    """Whose axes they are in; the robot's where it is empty."""
+
+
+@dataclass(frozen=True)
+class SensorView:
+    """A sensor of one quantity: becomes sensor_msgs/NavSatFix (latitude, longitude [deg], height [m]), MagneticField
+    [T] or FluidPressure [Pa]."""
+
+    robot: str
+    topic: str
+    kind: Literal["NavSatFix", "MagneticField", "FluidPressure"]
+    channel: str
+    frame: str = ""
+    """As of ImuView."""
+
+
+RosView = PoseView | JointView | ImuView | SensorView

@@ -1,0 +1,1 @@
+"""Controllers of serial arms: programs of joint and tool motions."""

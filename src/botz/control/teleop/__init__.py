@@ -1,0 +1,1 @@
+"""Teleoperation of an arm: master, slave and the line between them."""

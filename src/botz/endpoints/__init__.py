@@ -1,0 +1,1 @@
+"""The network: what other programs connect to, in processes of their own."""

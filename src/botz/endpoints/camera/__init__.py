@@ -1,0 +1,1 @@
+"""Images of a soccer match over TCP."""

@@ -1,0 +1,1 @@
+"""Poses of everything that moves, over TCP."""

@@ -1,0 +1,222 @@
+"""What serves a run, in processes of their own that `botz.endpoints.serving` starts: one for the camera,
+one for all others.
+
+Each is a fresh interpreter that attaches to the run's shared memory and never delays the physics. It reads its orders
+as one JSON line from standard input and answers with JSON lines on standard output. When standard input closes, the
+parent is gone or wants it to end.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import selectors
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from botz.errors import BotzError, InputError
+from botz.scenario import links as settings_of
+from botz.sim.attached import AttachedRun
+
+LONGEST_WAIT = 0.05
+"""How often the end of the run is looked for when nothing else happens [s]."""
+SHORTEST_TURN = 0.001
+"""From one turn to the next at least [s]: a flood is taken in gulps, which costs far less than packet by packet. A
+command that comes alone does not wait."""
+GRACE_SECONDS = 5.0
+"""How long a server has to end by itself once the parent is gone."""
+NICENESS = 5
+"""Servers step back behind the physics where both want a core."""
+REASONS = {
+    errno.EADDRINUSE: "in use by another program",
+    errno.EADDRNOTAVAIL: "no address of this machine",
+    errno.EACCES: "not allowed to this user",
+}
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+class Link(Protocol):
+    """One link in the loop below. Times are those of `time.perf_counter()`; no call waits."""
+
+    address: str
+
+    @property
+    def sockets(self) -> list[socket.socket]: ...
+    def receive(self) -> None: ...
+    def next_due(self) -> float | None: ...
+    def send_if_due(self, now: float) -> None: ...
+    def counters(self) -> dict[str, Any]: ...
+    def close(self) -> None: ...
+
+
+class CannotOpen(Exception):
+    """A link that could not be opened, and why."""
+
+    def __init__(self, link: str, error: Exception):
+        super().__init__(f"{link}: {error}")
+        self.answer: dict[str, Any] = {"event": "failed", "link": link, "reason": str(error)}
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if isinstance(error, InputError):
+            self.answer["problems"] = [[problem.message, problem.key] for problem in error.problems]
+        if isinstance(cause, OSError) and cause.errno in REASONS:
+            self.answer["address"] = REASONS[cause.errno]
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    orders = json.loads(sys.stdin.readline())
+    parent_gone = threading.Event()
+    threading.Thread(target=watch_parent, args=(parent_gone,), daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+
+    def tell(message: dict[str, Any]) -> None:
+        try:
+            print(json.dumps(message), file=answers, flush=True)
+        except OSError:
+            return  # the parent has gone; nobody is left to tell
+
+    serve = serve_camera if orders["kind"] == "camera" else serve_links
+    try:
+        run = AttachedRun(orders["run_id"])
+
+        def should_stop() -> bool:
+            return parent_gone.is_set() or run.finished
+
+        counters = serve(run, orders, tell, should_stop)
+        run.close()
+        tell({"event": "finished", "counters": counters})
+    except CannotOpen as error:
+        tell(error.answer)
+    except BotzError as error:
+        tell({"event": "failed", "link": "", "reason": str(error)})
+    os._exit(0)  # a thread still waits for standard input; an orderly end could stumble over it
+
+
+def watch_parent(gone: threading.Event) -> None:
+    sys.stdin.read()
+    gone.set()
+    time.sleep(GRACE_SECONDS)
+    os._exit(1)
+
+
+def serve_camera(
+    run: AttachedRun, orders: Mapping[str, Any], tell: Tell, should_stop: Callable[[], bool]
+) -> dict[str, Any]:
+    from botz.endpoints.camera.stream import serve_camera as serve
+
+    settings = settings_of.CameraLink.model_validate(orders["settings"]["camera"])
+    ready = False
+
+    def tell_ready(address: str) -> None:
+        nonlocal ready
+        ready = True
+        tell({"event": "ready", "addresses": {"camera": address}})
+
+    try:
+        counters = serve(run, settings, orders["seed"], ready=tell_ready, should_stop=should_stop)
+    except (OSError, BotzError) as error:
+        if ready:
+            raise BotzError(str(error)) from error
+        raise CannotOpen("camera", error) from error
+    return {"camera": counters}
+
+
+def serve_links(
+    run: AttachedRun, orders: Mapping[str, Any], tell: Tell, should_stop: Callable[[], bool]
+) -> dict[str, Any]:
+    links: dict[str, Link] = {}
+    addresses: dict[str, str] = {}
+    try:
+        for name, settings in orders["settings"].items():
+            try:
+                links[name], more = opened(name, run, settings)
+            except (OSError, BotzError) as error:
+                raise CannotOpen(name, error) from error
+            addresses.update(more)
+        tell({"event": "ready", "addresses": addresses})
+        closed = turn_until(should_stop, links, tell)
+        return {name: link.counters() for name, link in (closed | links).items()}
+    finally:
+        for link in links.values():
+            link.close()
+
+
+def opened(name: str, run: AttachedRun, settings: dict[str, Any]) -> tuple[Link, dict[str, str]]:
+    """A link by its name in the scenario, and what a user calls its addresses."""
+    match name:
+        case "league":
+            from botz.endpoints.soccer.league import LeagueLink
+
+            link: Link = LeagueLink(run, settings_of.LeagueLink.model_validate(settings))
+            return link, {"league commands": link.address, "league vision": settings["vision"]}
+        case "referee":
+            from botz.endpoints.soccer.referee import RefereeLink
+
+            referee = RefereeLink(run, settings_of.RefereeLink.model_validate(settings))
+            return referee, {"referee": referee.address, "replacer": referee.replacer_address}
+        case "voltage":
+            from botz.endpoints.soccer.voltage import VoltageLink
+
+            link = VoltageLink(run, settings_of.VoltageLink.model_validate(settings))
+            return link, {"voltages": link.address}
+        case "poses":
+            from botz.endpoints.pose.stream import PoseStream
+
+            link = PoseStream(run, settings_of.PoseLink.model_validate(settings))
+            return link, {"poses": link.address}
+        case "teleoperation":
+            from botz.endpoints.teleop.slave import TeleoperationLink
+
+            link = TeleoperationLink(run, settings_of.TeleoperationLink.model_validate(settings))
+            return link, {"teleoperation": link.address}
+    raise ValueError(f"no link {name!r}")
+
+
+def turn_until(should_stop: Callable[[], bool], links: dict[str, Link], tell: Tell) -> dict[str, Link]:
+    """All links in one loop: what has arrived, then what is due. A link that fails is closed, the others go on; returns
+    those and takes them out of `links`."""
+    closed: dict[str, Link] = {}
+
+    def guarded(name: str, call: Callable[..., None], *arguments: float) -> None:
+        try:
+            call(*arguments)
+        except (OSError, BotzError) as error:
+            tell({"event": "warning", "text": f"the link {name!r} is closed: {error}"})
+            closed[name] = links.pop(name)
+            closed[name].close()
+
+    with selectors.DefaultSelector() as selector:
+        while links and not should_stop():
+            began = time.perf_counter()
+            watch(selector, links)
+            times = [due for link in links.values() if (due := link.next_due()) is not None]
+            wait = min(LONGEST_WAIT, max(0.0, min(times, default=math.inf) - began))
+            heard = {key.data for key, _ in selector.select(wait)}
+            for name in [name for name in links if name in heard]:
+                guarded(name, links[name].receive)
+            now = time.perf_counter()
+            for name in list(links):
+                guarded(name, links[name].send_if_due, now)
+            time.sleep(max(0.0, began + SHORTEST_TURN - time.perf_counter()))
+    return closed
+
+
+def watch(selector: selectors.BaseSelector, links: Mapping[str, Link]) -> None:
+    """Bring what is watched up to date; a stream's sockets come and go with its clients."""
+    wanted = {sock: name for name, link in links.items() for sock in link.sockets}
+    watched = {key.fileobj for key in selector.get_map().values()}
+    # First those that have gone: a new socket may have the number of a closed one.
+    for sock in watched - wanted.keys():
+        selector.unregister(sock)
+    for sock in wanted.keys() - watched:
+        selector.register(sock, selectors.EVENT_READ, wanted[sock])

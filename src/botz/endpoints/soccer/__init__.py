@@ -1,0 +1,1 @@
+"""The soccer leagues' messages and Botz's own voltages, over UDP."""

@@ -1,0 +1,1 @@
+"""Teleoperation of an arm over UDP."""

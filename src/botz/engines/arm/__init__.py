@@ -1,0 +1,1 @@
+"""Engine `arm`: serial chains of joints."""

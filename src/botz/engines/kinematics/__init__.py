@@ -1,0 +1,1 @@
+"""Engine `kinematics`: wheeled robots that roll without slipping."""

@@ -1,0 +1,1 @@
+"""Engine `soccer`: differential-drive robots and a ball in a field."""

@@ -1,0 +1,1 @@
+"""Engine `vehicle`: rigid vehicles on sprung wheels, on any ground."""

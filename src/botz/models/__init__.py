@@ -1,0 +1,1 @@
+"""Model files: URDF, SDF, MJCF, meshes; reading, checking, converting, writing."""

@@ -1,0 +1,1 @@
+"""Meshes: files, repair, bodies, mass properties."""

@@ -1,0 +1,1 @@
+"""Equations of air: propellers, wings, wind."""

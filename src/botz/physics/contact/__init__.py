@@ -1,0 +1,1 @@
+"""Equations of contact: ground, boxes, penalty forces."""

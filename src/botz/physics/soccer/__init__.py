@@ -1,0 +1,1 @@
+"""Equations of robot soccer: drive, impacts, images."""

@@ -1,0 +1,1 @@
+"""Equations of wheels: contact, tyres, suspension, motors."""

@@ -1,0 +1,1 @@
+"""Models to compute with, without simulating: serial arms and wheeled robots."""

@@ -1,0 +1,1 @@
+"""What a scenario of engine `soccer` holds."""

@@ -1,0 +1,1 @@
+"""How serial arms look."""

@@ -1,0 +1,1 @@
+"""How wheeled robots look."""

@@ -1,0 +1,1 @@
+"""How multibody robots look."""

@@ -1,0 +1,1 @@
+"""How robot soccer looks."""

@@ -1,0 +1,1 @@
+"""The ground: height grids, generators, images, matrices."""
