@@ -5,7 +5,7 @@
 
 A room is a folder or module directly under `src/botz`. Late imports inside functions count as well, and so do those
 for type checkers alone: they are part of what a reader must know. What a record names as `module:name`
-(scenario/families.py) does not: the room of the record need not know what it names.
+(registry.py) does not: the room of the record need not know what it names.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "botz"
 PICTURE = ROOT / "docs" / "pictures" / "architecture.png"
 LEVELS = {
-    "errors": 0, "interrupts": 0, "private_folder": 0, "kernel_files": 0, "kernel_cache": 1, "scenario": 1,
-    "kernels": 2, "transforms": 2, "channels": 2, "rotations": 3, "physics": 4, "terrain": 4, "models": 5, "robots": 5,
-    "scene": 6, "engines": 6, "control": 7, "sim": 8, "record": 9, "run": 10, "replay": 11, "__init__": 12,
-    "endpoints": 13, "view": 14, "verify": 15, "bench": 15, "cli": 16, "__main__": 17,
+    "errors": 0, "interrupts": 0, "private_folder": 0, "kernel_files": 0, "kernel_cache": 1, "registry": 1,
+    "scenario": 2, "kernels": 2, "transforms": 2, "channels": 3, "rotations": 3, "physics": 4, "terrain": 4,
+    "models": 5, "robots": 5, "scene": 6, "engines": 6, "control": 7, "sim": 8, "record": 9, "run": 10, "replay": 11,
+    "__init__": 12, "endpoints": 13, "view": 14, "verify": 15, "bench": 15, "cli": 16, "__main__": 17,
 }  # fmt: skip
 """A room may import rooms of a lower level, and itself. `import botz` is the level of `__init__`."""
 DETAILS = {
-    "errors", "interrupts", "private_folder", "kernel_files", "kernel_cache", "kernels", "transforms", "rotations",
-    "channels", "__main__",
+    "errors", "interrupts", "private_folder", "kernel_files", "kernel_cache", "registry", "kernels", "transforms",
+    "rotations", "channels", "__main__",
 }  # fmt: skip
 """Small modules that nearly every room imports: the picture names them in one box."""
 HOLDS = {

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from botz.scenario.families import capabilities, imported
+from botz.registry import imported
+from botz.scenario.families import capabilities
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from botz.control.base import Controller
 from botz.errors import ControllerError, InputError, Problem
+from botz.registry import imported
 from botz.scenario import schema, user_code
-from botz.scenario.families import imported
 from botz.scenario.tree import key_path, key_text
 
 

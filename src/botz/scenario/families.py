@@ -7,25 +7,16 @@ so that a command loads the schema of its own family only.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from botz.errors import printable
+from botz.registry import discovered, imported
 
 ENTRY_POINTS = "botz.families"
 """The group in which an installed package names its `Family`."""
-
-
-def imported(reference: str) -> Any:
-    """What `module:name` names, or the module itself where there is no name."""
-    module, _, name = reference.partition(":")
-    return getattr(import_module(module), name) if name else import_module(module)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,12 +79,7 @@ class Families(Mapping[str, Family]):
         folders = Path(__file__).parent.glob("*/family.py")
         own = [imported(f"botz.scenario.{file.parent.name}.family:FAMILY") for file in folders]
         records = sorted(own, key=lambda family: family.place)
-        for point in entry_points(group=ENTRY_POINTS):
-            try:
-                records.append(point.load())
-            except Exception as error:  # whatever happens while another package is imported
-                text = f"botz: family {point.name!r} is left out: {point.value} cannot be imported: {error}"
-                print(printable(text), file=sys.stderr)
+        records += discovered(ENTRY_POINTS).values()
         return {family.name: family for family in reversed(records)}  # a name of Botz is not taken over
 
     def __getitem__(self, name: str) -> Family:

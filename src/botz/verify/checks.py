@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from botz.errors import InputError, Problem
-from botz.scenario.families import capabilities, imported
+from botz.registry import imported
+from botz.scenario.families import capabilities
 from botz.scenario.names import closest
 
 EPS = 2.0**-52
