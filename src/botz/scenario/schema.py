@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args
 
 from pydantic import (
     BaseModel,
@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic_core import core_schema
 
+from botz.registry import discovered
 from botz.scenario.misfits import Misfits
 from botz.scenario.names import NAME_PATTERN
 from botz.scenario.units import (
@@ -331,6 +332,12 @@ class ByType:
     @staticmethod
     def _tag(value: Any) -> str | None:
         return type_tag(value.get("type") if isinstance(value, dict) else getattr(value, "type", None))
+
+
+def by_type(group: str, *own: type[Strict]) -> Any:
+    """What a key takes that is told apart by `type`: one of `own`, or one that an installed package names in the
+    entry-point group, e.g. `botz.controllers`. A name of Botz is not taken over."""
+    return Annotated[Union[(*discovered(group).values(), *own)], ByType()]  # noqa: UP007, a union made at run time
 
 
 class ScenarioBase(Strict):
