@@ -16,6 +16,23 @@ hypothesis.settings.register_profile("any machine", suppress_health_check=[hypot
 hypothesis.settings.load_profile("any machine")
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """The time of each part: of each folder, and of the files that took longest."""
+    seconds: dict[str, float] = {}
+    for reports in list(terminalreporter.stats.values()):
+        for report in reports:
+            if file := getattr(report, "fspath", ""):
+                folder = "/".join(Path(file).parts[:2])
+                for part in (folder, str(file)):
+                    seconds[part] = seconds.get(part, 0.0) + getattr(report, "duration", 0.0)
+    if len(seconds) < 10:
+        return
+    terminalreporter.section("time of each part")
+    files = sorted((part for part in seconds if part.endswith(".py")), key=lambda part: -seconds[part])[:40]
+    for part in [*sorted(part for part in seconds if not part.endswith(".py")), *files]:
+        terminalreporter.line(f"{seconds[part]:8.1f} s  {part}")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def own_shared_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Runs of the tests are listed in a place of their own, so that they and a user's runs do not meet."""

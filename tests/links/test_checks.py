@@ -60,7 +60,7 @@ def test_every_check_runs_and_pytest_is_last(tmp_path: Path):
 
 
 def test_what_runs_side_by_side_is_shown_check_by_check(tmp_path: Path):
-    shown = [line for line in run_checks(tmp_path).stdout.splitlines() if line]
+    shown = [re.sub(r" \(\d+ s\)$", "", line) for line in run_checks(tmp_path).stdout.splitlines() if line]
     told = dict(zip(shown[::2], shown[1::2], strict=True))
     assert set(told) == {
         "== ruff check",
@@ -83,6 +83,14 @@ def test_one_failure_fails_the_whole_but_stops_nothing(tmp_path: Path, failing: 
     assert done.returncode == 1
     assert len(calls(done)) == 7
     assert ("failed so far" in done.stdout) == (failing != "pytest -n")
+
+
+def test_fast_leaves_long_tests_out(tmp_path: Path):
+    done = run_checks(tmp_path, "--fast")
+    assert done.returncode == 0, done.stderr
+    *first, last = calls(done)
+    assert first == ["ruff check . compiled", "ruff format --check . compiled", "mypy compiled"]
+    assert "-m not slow" in last and "--ignore=tests/browser" in last and last.endswith(" tests compiled")
 
 
 def test_with_arguments_only_pytest_runs(tmp_path: Path):

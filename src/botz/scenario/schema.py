@@ -337,7 +337,7 @@ class ByType:
 def by_type(group: str, *own: type[Strict]) -> Any:
     """What a key takes that is told apart by `type`: one of `own`, or one that an installed package names in the
     entry-point group, e.g. `botz.controllers`. A name of Botz is not taken over."""
-    return Annotated[Union[(*discovered(group).values(), *own)], ByType()]  # noqa: UP007, a union made at run time
+    return Annotated[Union[(*discovered(group).values(), *own)], ByType()]
 
 
 class ScenarioBase(Strict):
