@@ -103,7 +103,7 @@ def test_an_image_is_taken_with_every_command(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.usefixtures("in_small")
 def test_a_whole_run_is_recorded():
-    assert soccer.recorded_factor() > 0
+    assert soccer.recorded_match_factor() > 0
 
 
 def test_a_divergence_is_told():

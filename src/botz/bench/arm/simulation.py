@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from botz.bench.arm.functions import CLOCK
-from botz.bench.kinematics.suite import best
 from botz.bench.results import Result, duration, rate
+from botz.bench.timing import best, recorded_factor
 from botz.engines.arm.engine import ArmEngine
 from botz.engines.registry import build_engine
 from botz.errors import BotzError
 from botz.robots.arm_records import transform
-from botz.run import run_scenario
 from botz.scenario.library import names
 from botz.scenario.load import load, load_data, load_robot
 
@@ -147,20 +144,6 @@ def loop_rows(name: str, seconds: float) -> list[Result]:
     ]
 
 
-def recorded_factor(name: str) -> float:
-    """Times real time of a whole run with its controller, recorded as its scenario says."""
-    loaded = load(name)
-
-    def measure() -> float:
-        with tempfile.TemporaryDirectory() as folder:
-            outcome = run_scenario(loaded, out=Path(folder) / "run")
-            if outcome.error is not None:
-                raise outcome.error
-            return float(outcome.summary["wall_s"])
-
-    return float(loaded.spec.time.duration) / best(measure)
-
-
 def rows() -> list[Result]:
     found: list[Result] = []
     for method in ("rk4", "semi-implicit"):
@@ -173,5 +156,6 @@ def rows() -> list[Result]:
         found += loop_rows(f"titan4 that carries a block, {method}", holding(method).seconds_per_step(0.2 * SWING))
     runs = [name for name in RECORDED if name in names("scenario")]
     return found + [
-        rate(f"{name}, whole run recorded", recorded_factor(name), "times real time", target=WANTED) for name in runs
+        rate(f"{name}, whole run recorded", recorded_factor(load(name)), "times real time", target=WANTED)
+        for name in runs
     ]

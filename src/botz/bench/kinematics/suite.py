@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from math import cos, sin
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ import numpy as np
 
 from botz.bench import peers
 from botz.bench.results import Result, duration, rate
+from botz.bench.timing import best, recorded_factor
 from botz.engines.registry import build_engine
-from botz.run import run_scenario
 from botz.scenario.load import load_data
 
 STEPS = 1_000_000
@@ -37,11 +36,6 @@ def differential(robots: int = 1, *, castor: bool = False, method: str = "arc") 
         "record": {"rate": 10.0, "snapshots": 10.0},
         "robots": {f"robot_{k}": {"wheels": wheels} for k in range(robots)},
     }
-
-
-def best(measure: Callable[[], float], repeats: int = 3) -> float:
-    """Shortest of a few runs: what the machine can do when nothing else gets in between."""
-    return min(measure() for _ in range(repeats))
 
 
 def steps_per_second(data: dict[str, Any], *, record_every: int, steps: int = STEPS) -> float:
@@ -71,16 +65,7 @@ def recorded_steps_per_second(rate_hz: float, seconds: float) -> float:
             "command": {"left/speed": 2.0, "right/speed": 3.0},
         }
     }
-    loaded = load_data(data)
-
-    def measure() -> float:
-        with tempfile.TemporaryDirectory() as folder:
-            outcome = run_scenario(loaded, out=Path(folder) / "run")
-            if outcome.error is not None:
-                raise outcome.error
-            return float(outcome.summary["wall_s"])
-
-    return seconds * 1000 / best(measure)
+    return 1000 * recorded_factor(load_data(data))
 
 
 def plain_python_steps_per_second(steps: int = 100_000) -> float:

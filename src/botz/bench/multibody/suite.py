@@ -10,15 +10,14 @@ import mujoco
 import numpy as np
 
 from botz.bench.arm.functions import CLOCK
-from botz.bench.arm.simulation import recorded_factor
-from botz.bench.kinematics.suite import best
 from botz.bench.results import Result, duration, rate
+from botz.bench.timing import best, recorded_factor
 from botz.engines.multibody.engine import MultibodyEngine
 from botz.engines.multibody.native_calls import call_often
 from botz.engines.registry import build_engine
 from botz.errors import BotzError
 from botz.scenario.library import names
-from botz.scenario.load import load_data, load_robot
+from botz.scenario.load import load, load_data, load_robot
 
 ROBOT = "bot"
 REPEATS = 7
@@ -241,5 +240,6 @@ def run() -> list[Result]:
         found.append(duration(f"element {kind}: a call", 1e9 * seconds_per_call(*timed), "ns"))
     runs = [name for name in RECORDED if name in names("scenario")]
     return found + [
-        rate(f"{name}, whole run recorded", recorded_factor(name), "times real time", target=WANTED) for name in runs
+        rate(f"{name}, whole run recorded", recorded_factor(load(name)), "times real time", target=WANTED)
+        for name in runs
     ]

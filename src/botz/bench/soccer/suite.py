@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
 from math import ceil, degrees, sqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from botz.bench import peers
-from botz.bench.kinematics.suite import best
 from botz.bench.results import Result, duration, rate
 from botz.bench.soccer.camera import camera_results
 from botz.bench.soccer.flood import flood_results
+from botz.bench.timing import recorded_factor
 from botz.endpoints.camera.stream import Moment, Pictures
 from botz.engines.registry import build_engine
 from botz.engines.soccer.engine import SoccerEngine
 from botz.errors import BotzError
-from botz.run import run_scenario
 from botz.scenario.load import LoadedScenario, load, load_data, load_robot
 from botz.sim.simulation import Simulation
 
@@ -211,23 +208,14 @@ def watched_seconds_per_step(match: Played) -> float:
     return match.seconds_per_step(take)
 
 
-def recorded_factor() -> float:
+def recorded_match_factor() -> float:
     """Times real time of a whole run that is recorded at 100 Hz: loop, commands, rows, messages, disk."""
     loaded = three_a_side(f"time.duration={RECORDED_SECONDS}", "record.rate=100")
     spec: Any = loaded.spec
     # Each on its circle, where it meets no other.
     drive = {"type": "constant", "rate": 10.0, "command": {"left/speed": 6.0, "right/speed": 14.0}}
     controllers = {name: {**drive, "robot": name} for name in spec.robots}
-    loaded = load_data({**loaded.data, "controllers": controllers})
-
-    def measure() -> float:
-        with tempfile.TemporaryDirectory() as folder:
-            outcome = run_scenario(loaded, out=Path(folder) / "run")
-            if outcome.error is not None:
-                raise outcome.error
-            return float(outcome.summary["wall_s"])
-
-    return RECORDED_SECONDS / best(measure)
+    return recorded_factor(load_data({**loaded.data, "controllers": controllers}))
 
 
 # --- the peer ----------------------------------------------------------------------------------------
@@ -303,7 +291,7 @@ def run() -> list[Result]:
     ]
     rows += [
         Result("three a side, blind robots that push: impacts", blind.impacts_per_second, "1/s"),
-        rate("three a side, whole run recorded at 100 Hz", recorded_factor(), "times real time"),
+        rate("three a side, whole run recorded at 100 Hz", recorded_match_factor(), "times real time"),
         *match_rows("five a side, blind robots that push", Played(five, random_speeds(five)).seconds_per_step()),
         *crowd_rows(),
     ]

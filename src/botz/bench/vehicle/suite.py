@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from botz.bench import peers
-from botz.bench.kinematics.suite import best
 from botz.bench.results import Result, duration, rate
+from botz.bench.timing import best, recorded_factor
 from botz.engines.base import Engine
 from botz.engines.registry import build_engine
 from botz.errors import BotzError
-from botz.run import run_scenario
 from botz.scenario.load import load_data, load_robot
 from botz.scenario.vehicle.schema import PlacedVehicle, VehicleScenario
 from botz.terrain.height_grid import HeightGrid, build_grid
@@ -124,16 +123,7 @@ def recorded_seconds_per_step(step: float) -> float:
     vehicle = checked(data).robots[ROBOT]
     data["controllers"] = {"drive": {"robot": ROBOT, "type": "constant", "rate": 10.0, "command": command(vehicle)}}
     data["time"]["duration"] = RECORDED_SECONDS
-    loaded = load_data(data)
-
-    def measure() -> float:
-        with tempfile.TemporaryDirectory() as folder:
-            outcome = run_scenario(loaded, out=Path(folder) / "run")
-            if outcome.error is not None:
-                raise outcome.error
-            return float(outcome.summary["wall_s"])
-
-    return best(measure) * step / RECORDED_SECONDS
+    return step / recorded_factor(load_data(data))
 
 
 # --- peers -------------------------------------------------------------------------------------------
