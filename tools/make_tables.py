@@ -22,6 +22,7 @@ from model_tables import (
     bench_table,
     colours_table,
     degrees_table,
+    described_elements,
     markdown,
     messages_table,
     multibody_channels_table,
@@ -36,7 +37,7 @@ from botz.scenario.arm import motion as arm_motion
 from botz.scenario.arm import schema as arm
 from botz.scenario.arm import world as arm_world
 from botz.scenario.kinematics import schema as kinematics
-from botz.scenario.multibody import elements, flight, sensors
+from botz.scenario.multibody import flight, sensors
 from botz.scenario.multibody import schema as multibody
 from botz.scenario.multibody import world as multibody_world
 from botz.scenario.soccer import schema as soccer
@@ -167,12 +168,7 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (MULTIBODY_PAGE, "placed", multibody.PlacedMultibody),
     (MULTIBODY_PAGE, "link", multibody.LinkSpec),
     (MULTIBODY_PAGE, "actuator", multibody.ActuatorSpec),
-    (MULTIBODY_PAGE, "propeller", elements.Propeller),
-    (MULTIBODY_PAGE, "lift-drag", elements.LiftDrag),
-    (MULTIBODY_PAGE, "dc-motor", elements.DcMotorElement),
-    (MULTIBODY_PAGE, "lugre", elements.LugreElement),
-    (MULTIBODY_PAGE, "vehicle-wheels", elements.VehicleWheels),
-    (MULTIBODY_PAGE, "user", elements.UserElement),
+    *((MULTIBODY_PAGE, section, kind) for section, kind in described_elements().items()),
     (MULTIBODY_PAGE, "time", multibody.MultibodyTime),
     (MULTIBODY_PAGE, "world", multibody_world.MultibodyWorld),
     (MULTIBODY_PAGE, "wind", multibody_world.Wind),

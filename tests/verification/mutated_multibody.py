@@ -194,7 +194,7 @@ MUTATIONS = (
         ("turbulence",),
     ),
     Mutation(
-        "a gear that the back-EMF forgets", JOINTS, "motor_numbers",
+        "a gear that the back-EMF forgets", JOINTS, "MotorNumbers.of",
         "back_emf=spec.gear_ratio / speed_constant", "back_emf=1.0 / speed_constant",
         ("dc_motor",),
     ),
@@ -268,7 +268,7 @@ def uncompiled() -> None:
         if address in elements_by_address:
             function, dtype = elements_by_address[address]
             present = getattr(sys.modules[function.__module__], function.__name__)
-            present(at(first, dtype), at(second, elements.FRAME))
+            present.function(at(first, dtype), at(second, elements.FRAME))
             return
         if address not in native:
             native[address] = ctypes.CFUNCTYPE(None, pointer, pointer)(int(address))

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from botz.models.plugins import MOTOR, OWN, OWN_ELEMENT, OWN_SENSOR, SURFACE
 from botz.models.robot_model import ModelActuator, ModelJoint
 from botz.models.xml_tree import XmlNode, shown
-from botz.scenario.multibody.elements import AnyElement, LiftDrag, Propeller
+from botz.scenario.multibody.elements import Element, LiftDrag, Propeller
 from botz.scenario.multibody.sensors import AnySensor
 
 _SYSTEMS = {
@@ -26,7 +26,7 @@ _SYSTEMS = {
 
 
 def element_block(
-    name: str, element: AnyElement, joints: Mapping[str, ModelJoint], actuators: Mapping[str, ModelActuator]
+    name: str, element: Element, joints: Mapping[str, ModelJoint], actuators: Mapping[str, ModelActuator]
 ) -> XmlNode:
     """The <plugin> of an element."""
     if isinstance(element, LiftDrag):

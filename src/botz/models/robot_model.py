@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from botz.errors import Problem
-from botz.scenario.multibody.elements import AnyElement
+from botz.scenario.multibody.elements import Element
 from botz.scenario.multibody.sensors import AnySensor
 
 SHAPES = ("box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh")
@@ -170,7 +170,7 @@ class RobotModel:
     joints: dict[str, ModelJoint]
     actuators: dict[str, ModelActuator] = field(default_factory=dict)
     """By joint."""
-    elements: dict[str, AnyElement] = field(default_factory=dict)
+    elements: dict[str, Element] = field(default_factory=dict)
     """Force elements of recognised plugins, by name."""
     sensors: dict[str, AnySensor] = field(default_factory=dict)
     """Sensors that the file describes, by name."""

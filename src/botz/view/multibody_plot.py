@@ -46,6 +46,8 @@ MOST_MARKS = 16
 SPINS = 4.0 * pi
 """A joint that has turned further than this spins: its speed tells more than its angle [rad]."""
 VIEWS = {"from above": (0, 1), "from the side": (0, 2)}
+NOT_REPORTED = ("effort",)
+"""Forces that joints show, and no element."""
 GOES = 0.3
 """A robot that strays less than this from its vertical has no way to be seen from above [m]."""
 FAR = 5.0
@@ -202,7 +204,9 @@ def _part_panels(recording: Recording, name: str) -> Iterator[Panel]:
     turning = [one for one in still if recording.channels[f"{name}/{one}/position"].unit == "rad"]
     sliding = [one for one in still if one not in turning]
     yield from _panel(recording, name, spinning, "speed", "speed [rad/s]", size_only=True)
-    for report, label in (("thrust", "thrust [N]"), ("lift", "lift [N]"), ("drag", "drag [N]")):
+    named = [channel.name.split("/") for channel in recording.channels]
+    for report in dict.fromkeys(parts[-1] for parts in named if parts[1:-1] and parts[-1] not in NOT_REPORTED):
+        label = f"{report.replace('_', ' ')} [N]"
         yield from _panel(recording, name, _parts(recording, name, report, ("N",)), report, label)
     yield from _panel(recording, name, turning, "position", "joints [rad]")
     yield from _panel(recording, name, sliding, "position", "joints [m]")

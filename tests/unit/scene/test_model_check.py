@@ -27,7 +27,7 @@ from botz.models.robot_model import (
     RobotModel,
     transform,
 )
-from botz.scenario.multibody.elements import AnyElement
+from botz.scenario.multibody.schema import AnyElement
 
 
 def box_stl(file: Path, *edges: float) -> Path:

@@ -16,7 +16,7 @@ from botz.models.mj_world import compile_model
 from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel, transform
 from botz.models.urdf.reader import read_urdf
 from botz.models.urdf.writer import write_urdf
-from botz.scenario.multibody.elements import AnyElement
+from botz.scenario.multibody.schema import AnyElement
 from botz.scenario.multibody.sensors import AnySensor
 
 

@@ -157,9 +157,10 @@ class MultibodyEngine(Engine):
         """Elements that need to know more of the world than a frame tells look at it once."""
         for name, robot in self.robots.items():
             for element in robot.elements.values():
-                if element.bind is not None:
+                if element.kind.bind is not None:
                     body = self.model.body(f"{name}/{element.link}").id
-                    element.bind(Surroundings(self.model, self.data, body, self.ground, self.scenario.world.ground))
+                    around = Surroundings(self.model, self.data, body, self.ground, self.scenario.world.ground)
+                    element.kind.bind(element, around)
 
     @cached_property
     def linear(self) -> stiffness.Linearised:

@@ -29,7 +29,7 @@ from botz.models.stiffness import AUTO
 from botz.models.tree import bodiless
 from botz.models.yaml_model import model_of
 from botz.physics.aero.wind import GUST, WIND
-from botz.scenario.multibody.elements import AnyElement, UserElement
+from botz.scenario.multibody.elements import Element, UserElement
 from botz.scenario.multibody.schema import ActuatorSpec, MultibodyScenario, PlacedMultibody
 from botz.scenario.multibody.sensors import AnySensor, RangeFinder
 from botz.scenario.multibody.world import Wind
@@ -55,7 +55,7 @@ class RobotParts:
     """By joint."""
     controls: tuple[str, ...] = ()
     """Actuators of an MJCF file, which are commanded as they are."""
-    element_specs: dict[str, AnyElement] = field(default_factory=dict)
+    element_specs: dict[str, Element] = field(default_factory=dict)
     elements: dict[str, BuiltElement] = field(default_factory=dict)
     sensors: dict[str, AnySensor] = field(default_factory=dict)
 
@@ -148,8 +148,7 @@ def _named_twice(parts: RobotParts) -> Iterator[Problem]:
     commands: dict[str, str] = {}
     for name, element in parts.elements.items():
         key = f"{parts.key}.elements.{name}"
-        for given in element.kind.inputs:
-            command = "/".join(filter(None, (element.input_owner, given.name)))
+        for command, _ in element.inputs:
             if command in commands:
                 remedy = "put it on another joint" if element.joint else "give its motors other names"
                 message = f"has the command {command!r}, as element {commands[command]!r} has; {remedy}"
@@ -262,7 +261,6 @@ def tables_of(scenario: MultibodyScenario, robots: dict[str, RobotParts], model:
     inputs: list[Channel] = []
     views: list[RosView] = []
     kept: list[Any] = []
-    calls: dict[tuple[int, str], Any] = {}
     for name, one in robots.items():
         robot = np.zeros(1, multibody_rows.ROBOT)
         robot["body"] = model.body(f"{name}/{one.model.root}").id
@@ -280,15 +278,11 @@ def tables_of(scenario: MultibodyScenario, robots: dict[str, RobotParts], model:
             rows["actuators"].append(_direct_row(model, f"{name}/{control}", len(inputs)))
             inputs.append(Channel(f"{name}/{control}/control", "1", "commanded to the model's own actuator"))
         for element in one.elements.values():
-            rows["elements"].append(_element_row(model, name, element, len(inputs), calls))
+            rows["elements"].append(_element_row(model, name, element, len(inputs)))
             kept.append(element)
             inputs += [
-                Channel(
-                    "/".join(filter(None, (name, element.input_owner, given.name))),
-                    given.unit,
-                    given.description or "commanded",
-                )
-                for given in element.kind.inputs
+                Channel(f"{name}/{command}", given.unit, given.description or "commanded")
+                for command, given in element.inputs
             ]
             channels += _element_channels(name, element)
         for sensor, reading in one.sensors.items():
@@ -309,7 +303,6 @@ def tables_of(scenario: MultibodyScenario, robots: dict[str, RobotParts], model:
     joined = {key: np.concatenate(found) if found else np.zeros(0, types[key]) for key, found in rows.items()}
     joined = {key: found.view(types[key]) for key, found in joined.items()}
     frames = np.zeros(len(rows["elements"]), FRAME)
-    kept.append(calls)
     return Tables(**joined, frames=frames, channels=channels, inputs=inputs, views=tuple(views), kept=kept)
 
 
@@ -416,15 +409,11 @@ def set_gains(model: mujoco.MjModel, data: mujoco.MjData, robots: dict[str, Robo
             next(rows)
 
 
-def _element_row(
-    model: mujoco.MjModel, robot: str, element: BuiltElement, at_input: int, calls: dict[tuple[int, str], Any]
-) -> np.ndarray:
+def _element_row(model: mujoco.MjModel, robot: str, element: BuiltElement, at_input: int) -> np.ndarray:
     found = np.zeros(1, ELEMENT)
     one = found[0]
-    which = (id(element.kind), str(element.parameters.dtype))
-    if which not in calls:
-        calls[which] = compiled_call(element.kind, element.parameters.dtype)
-    one.call, one.parameters = calls[which].address, element.parameters.ctypes.data
+    one.call = compiled_call(element.kind, element.parameters.dtype).address
+    one.parameters = element.parameters.ctypes.data
     one.body = model.body(f"{robot}/{element.link}").id
     one.root = model.body_rootid[one.body]
     one.joint = -1

@@ -11,7 +11,7 @@ from botz.models.files import loaded
 from botz.models.robot_model import ModelJoint, ModelLink, ModelShape, RobotModel, transform
 from botz.models.yaml_model import model_of, shape_of
 from botz.scenario.load import load_robot
-from botz.scenario.multibody.elements import AnyElement, Propeller, VehicleWheels
+from botz.scenario.multibody.elements import Element, Propeller, VehicleWheels
 from botz.scenario.multibody.flight import (
     FixedWingController,
     MulticopterController,
@@ -103,7 +103,7 @@ def _described(name: str, robot: PlacedMultibody) -> RobotDescription:
     written = model_of(robot, name, f"robots.{name}") if robot.file is None else loaded(robot)
     model = _at_joints(written)
     frames = {link: name if link == model.root else f"{name}/{link}" for link in model.links}
-    elements: dict[str, AnyElement] = {**model.elements, **robot.elements}
+    elements: dict[str, Element] = {**model.elements, **robot.elements}
     wheels = {key: one for key, one in elements.items() if isinstance(one, VehicleWheels)}
     drawn, looks, paints = _drawn(model, wheels), _looks(model), palette()
     # Where links and joints cannot say how a model moves, only its root is known to stand where it is drawn.
@@ -164,7 +164,7 @@ def _solids(shapes: Sequence[ModelShape], drawn: Sequence[ModelShape], look: Mat
 
 
 def _add_robot(scene: Scene, spec: MultibodyScenario, name: str, robot: PlacedMultibody, model: RobotModel) -> None:
-    elements: dict[str, AnyElement] = {**model.elements, **robot.elements}
+    elements: dict[str, Element] = {**model.elements, **robot.elements}
     propellers = {one.joint: (key, one) for key, one in elements.items() if isinstance(one, Propeller)}
     wheels = {key: one for key, one in elements.items() if isinstance(one, VehicleWheels)}
     drawn = _drawn(model, wheels)
