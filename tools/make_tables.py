@@ -22,6 +22,7 @@ from model_tables import (
     bench_table,
     colours_table,
     degrees_table,
+    layers_table,
     markdown,
     messages_table,
     multibody_channels_table,
@@ -51,6 +52,7 @@ VEHICLE_PAGE = ROOT / "docs" / "vehicles.md"
 SOCCER_PAGE = ROOT / "docs" / "soccer.md"
 ARM_PAGE = ROOT / "docs" / "arms.md"
 MULTIBODY_PAGE = ROOT / "docs" / "multibody.md"
+LAB_PAGE = ROOT / "docs" / "lab.md"
 README = ROOT / "README.md"
 BENCH_PAGES = {
     "kinematics": README,
@@ -58,7 +60,7 @@ BENCH_PAGES = {
     "soccer": SOCCER_PAGE,
     "arm": ARM_PAGE,
     "multibody": MULTIBODY_PAGE,
-    "lab": ROOT / "docs" / "lab.md",
+    "lab": LAB_PAGE,
 }
 """Where the numbers of each benchmark stand."""
 
@@ -229,6 +231,7 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield MULTIBODY_PAGE, "sensor", keys_table(sensors.Sensor, ())
     yield MULTIBODY_PAGE, "sensors", kinds_table(sensors.AnySensor, sensors.Sensor)
     yield MULTIBODY_PAGE, "channels", multibody_channels_table()
+    yield LAB_PAGE, "layers", layers_table()
     for page, name, model in KEYS:
         left_out = tuple(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys)
         yield page, name, keys_table(model, left_out if has_kinds(model) else ("type", *left_out))
