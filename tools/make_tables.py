@@ -23,6 +23,7 @@ from model_tables import (
     colours_table,
     degrees_table,
     described_elements,
+    layers_table,
     markdown,
     messages_table,
     multibody_channels_table,
@@ -54,6 +55,7 @@ VEHICLE_PAGE = ROOT / "docs" / "vehicles.md"
 SOCCER_PAGE = ROOT / "docs" / "soccer.md"
 ARM_PAGE = ROOT / "docs" / "arms.md"
 MULTIBODY_PAGE = ROOT / "docs" / "multibody.md"
+LAB_PAGE = ROOT / "docs" / "lab.md"
 README = ROOT / "README.md"
 BENCH_PAGES = {
     "kinematics": README,
@@ -61,7 +63,7 @@ BENCH_PAGES = {
     "soccer": SOCCER_PAGE,
     "arm": ARM_PAGE,
     "multibody": MULTIBODY_PAGE,
-    "lab": ROOT / "docs" / "lab.md",
+    "lab": LAB_PAGE,
 }
 """Where the numbers of each benchmark stand."""
 
@@ -213,6 +215,7 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield MULTIBODY_PAGE, "sensor", keys_table(sensors.Sensor, ())
     yield MULTIBODY_PAGE, "sensors", kinds_table(sensors.AnySensor, sensors.Sensor)
     yield MULTIBODY_PAGE, "channels", multibody_channels_table()
+    yield LAB_PAGE, "layers", layers_table()
     yield CONTROLLER_PAGE, "controllers", controllers_table()
     of_controllers = [(ROOT / "docs" / page_of(model), schema.tags(model)[0], model) for model in controllers()]
     for page, name, model in [*KEYS, *of_controllers]:
