@@ -23,6 +23,7 @@ from model_tables import (
     colours_table,
     degrees_table,
     described_elements,
+    layers_table,
     markdown,
     messages_table,
     multibody_channels_table,
@@ -36,10 +37,12 @@ from botz.scenario import links, schema, shapes, terrain
 from botz.scenario.arm import motion as arm_motion
 from botz.scenario.arm import schema as arm
 from botz.scenario.arm import world as arm_world
+from botz.scenario.families import FAMILIES
 from botz.scenario.kinematics import schema as kinematics
 from botz.scenario.multibody import flight, sensors
 from botz.scenario.multibody import schema as multibody
 from botz.scenario.multibody import world as multibody_world
+from botz.scenario.problems import child, field_type, models_by_tag
 from botz.scenario.soccer import schema as soccer
 from botz.scenario.vehicle import schema as vehicle
 from botz.scenario.vehicle import tyre
@@ -52,6 +55,7 @@ VEHICLE_PAGE = ROOT / "docs" / "vehicles.md"
 SOCCER_PAGE = ROOT / "docs" / "soccer.md"
 ARM_PAGE = ROOT / "docs" / "arms.md"
 MULTIBODY_PAGE = ROOT / "docs" / "multibody.md"
+LAB_PAGE = ROOT / "docs" / "lab.md"
 README = ROOT / "README.md"
 BENCH_PAGES = {
     "kinematics": README,
@@ -59,7 +63,7 @@ BENCH_PAGES = {
     "soccer": SOCCER_PAGE,
     "arm": ARM_PAGE,
     "multibody": MULTIBODY_PAGE,
-    "lab": ROOT / "docs" / "lab.md",
+    "lab": LAB_PAGE,
 }
 """Where the numbers of each benchmark stand."""
 
@@ -84,12 +88,6 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (ROBOT_PAGE, "body", kinematics.Body),
     (ROBOT_PAGE, "encoder", kinematics.Encoder),
     (ROBOT_PAGE, "slip", kinematics.Slip),
-    (CONTROLLER_PAGE, "constant", schema.ConstantController),
-    (CONTROLLER_PAGE, "table", schema.TableController),
-    (CONTROLLER_PAGE, "go-to-pose", schema.GoToPoseController),
-    (CONTROLLER_PAGE, "waypoints", schema.WaypointsController),
-    (CONTROLLER_PAGE, "trajectory", schema.TrajectoryController),
-    (CONTROLLER_PAGE, "user", schema.UserController),
     (CONTROLLER_PAGE, "limits", schema.SpeedLimits),
     (VEHICLE_PAGE, "world", vehicle.VehicleWorld),
     (VEHICLE_PAGE, "time", vehicle.VehicleTime),
@@ -116,8 +114,6 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (VEHICLE_PAGE, "motor", vehicle.Motor),
     (VEHICLE_PAGE, "friction", vehicle.AxleFriction),
     (VEHICLE_PAGE, "battery", vehicle.Battery),
-    (VEHICLE_PAGE, "wheel-speed", vehicle.WheelSpeedController),
-    (VEHICLE_PAGE, "waypoints", vehicle.FollowWaypointsController),
     (VEHICLE_PAGE, "gains", vehicle.WheelSpeeds),
     (VEHICLE_PAGE, "limits", vehicle.DriveLimits),
     (SOCCER_PAGE, "field", soccer.PlayingField),
@@ -136,7 +132,6 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (SOCCER_PAGE, "voltage", links.VoltageLink),
     (SOCCER_PAGE, "camera", links.CameraLink),
     (SOCCER_PAGE, "poses", links.PoseLink),
-    (CONTROLLER_PAGE, "player", soccer.SoccerPlayer),
     (ARM_PAGE, "joint", arm.Joint),
     (ARM_PAGE, "friction", arm.JointFriction),
     (ARM_PAGE, "actuator", arm.Actuator),
@@ -162,8 +157,6 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (ARM_PAGE, "delay", arm_motion.Line),
     (ARM_PAGE, "links", links.ArmLinks),
     (ARM_PAGE, "teleoperation link", links.TeleoperationLink),
-    (CONTROLLER_PAGE, "program", arm_motion.ProgramController),
-    (CONTROLLER_PAGE, "teleoperation", arm_motion.TeleoperationController),
     (CONTROLLER_PAGE, "master", arm_motion.MasterScript),
     (MULTIBODY_PAGE, "placed", multibody.PlacedMultibody),
     (MULTIBODY_PAGE, "link", multibody.LinkSpec),
@@ -176,14 +169,11 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (MULTIBODY_PAGE, "turbulence", multibody_world.Turbulence),
     (MULTIBODY_PAGE, "earth", multibody_world.Earth),
     (MULTIBODY_PAGE, "contact", multibody_world.Contacts),
-    (CONTROLLER_PAGE, "hover", flight.HoverController),
     (CONTROLLER_PAGE, "hover gains", flight.PidGains),
     (CONTROLLER_PAGE, "manoeuvre", flight.Manoeuvre),
-    (CONTROLLER_PAGE, "multicopter", flight.MulticopterController),
     (CONTROLLER_PAGE, "setpoint", flight.Setpoint),
     (CONTROLLER_PAGE, "flight gains", flight.AxisGains),
     (CONTROLLER_PAGE, "flight limits", flight.FlightLimits),
-    (CONTROLLER_PAGE, "fixed-wing", flight.FixedWingController),
     (CONTROLLER_PAGE, "wing gains", flight.WingGains),
 ]
 SAID_ONCE = {
@@ -225,9 +215,37 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield MULTIBODY_PAGE, "sensor", keys_table(sensors.Sensor, ())
     yield MULTIBODY_PAGE, "sensors", kinds_table(sensors.AnySensor, sensors.Sensor)
     yield MULTIBODY_PAGE, "channels", multibody_channels_table()
-    for page, name, model in KEYS:
+    yield LAB_PAGE, "layers", layers_table()
+    yield CONTROLLER_PAGE, "controllers", controllers_table()
+    of_controllers = [(ROOT / "docs" / page_of(model), schema.tags(model)[0], model) for model in controllers()]
+    for page, name, model in [*KEYS, *of_controllers]:
         left_out = tuple(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys)
         yield page, name, keys_table(model, left_out if has_kinds(model) else ("type", *left_out))
+
+
+def controllers() -> dict[type[schema.Controller], list[str]]:
+    """All controllers, each with the engines whose robots it drives."""
+    found: dict[type[schema.Controller], list[str]] = {}
+    for engine, family in FAMILIES.items():
+        kinds = child(field_type(family.scenario.model_fields["controllers"]), "")
+        for model in dict.fromkeys(models_by_tag(kinds).values()):
+            found.setdefault(model, []).append(engine)
+    return found
+
+
+def page_of(model: type[schema.Controller]) -> str:
+    return model.docs.partition("#")[0]
+
+
+def controllers_table() -> str:
+    rows = []
+    for model, engines in controllers().items():
+        section = model.docs.partition("#")[2] or schema.tags(model)[0]
+        place = f"#{section}" if page_of(model) == CONTROLLER_PAGE.name else f"{page_of(model)}#{section}"
+        types = ", ".join(f"[`{tag}`]({place})" for tag in schema.tags(model))
+        what = one_line(model.__doc__).split(". ")[0].rstrip(".")
+        rows.append([types, "all" if len(engines) == len(FAMILIES) else ", ".join(engines), what])
+    return markdown(["type", "engine", "what it does"], rows)
 
 
 def has_kinds(model: type[BaseModel]) -> bool:
@@ -253,8 +271,7 @@ def keys_table(model: type[BaseModel], left_out: tuple[str, ...]) -> str:
 def kinds_table(kinds: Any, base: type[BaseModel]) -> str:
     """Keys of several kinds of one thing, beyond those that they share; or whose defaults differ."""
     rows = []
-    for model in get_args(get_args(kinds)[0]):
-        kind = get_args(model.model_fields["type"].annotation)[0]
+    for kind, model in models_by_tag(kinds).items():
         own = {
             name: field
             for name, field in model.model_fields.items()

@@ -29,6 +29,7 @@ from botz.scenario.multibody import sensors
 from botz.scenario.multibody.elements import ELEMENTS, Element
 from botz.scenario.soccer import schema as soccer
 from botz.scenario.vehicle import schema as vehicle
+from botz.scene.lab_layers import LAYERS
 from botz.scene.soccer.camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS
 
 
@@ -195,6 +196,12 @@ def number(value: float) -> str:
     if value >= 1e6:
         return f"{value / 1e6:.3g} million"
     return f"{float(f'{value:.2g}'):,.0f}" if value >= 100 else f"{value:.2g}"
+
+
+def layers_table() -> str:
+    rows = [[f"{title}{' (on at first)' if layer.on else ''}", about] for layer in LAYERS
+            for title, about in [layer.texts["en"]]]  # fmt: skip
+    return markdown(["layer", "what it shows"], rows)
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:

@@ -79,7 +79,7 @@ class Families(Mapping[str, Family]):
         folders = Path(__file__).parent.glob("*/family.py")
         own = [imported(f"botz.scenario.{file.parent.name}.family:FAMILY") for file in folders]
         records = sorted(own, key=lambda family: family.place)
-        records += discovered(ENTRY_POINTS).values()
+        records += discovered(ENTRY_POINTS, Family).values()
         return {family.name: family for family in reversed(records)}  # a name of Botz is not taken over
 
     def __getitem__(self, name: str) -> Family:

@@ -12,18 +12,16 @@ from botz.scenario.links import RunLinks
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.schema import (
-    ByType,
-    ConstantController,
+    Controller,
     GoToPoseController,
     Name,
     ScenarioBase,
     StepRate,
     Strict,
-    TableController,
     TimeSettings,
     TrajectoryController,
-    UserController,
     WaypointsController,
+    controllers_of,
 )
 from botz.scenario.units import Metres, Number, PlanarPose, Radians, RadiansPerSecond
 
@@ -247,13 +245,7 @@ class KinematicsWorld(Strict):
 
 
 KinematicsController = Annotated[
-    ConstantController
-    | TableController
-    | GoToPoseController
-    | WaypointsController
-    | TrajectoryController
-    | UserController,
-    ByType(),
+    Controller, controllers_of("kinematics", GoToPoseController, WaypointsController, TrajectoryController)
 ]
 
 
