@@ -22,11 +22,11 @@ from botz.registry import imported
 from botz.robots.wheeled_robot import WheeledRobotModel
 from botz.scenario import library
 from botz.scenario.arm import schema as arm
-from botz.scenario.families import FAMILIES
 from botz.scenario.kinematics import schema as kinematics
 from botz.scenario.load import load, load_robot
 from botz.scenario.multibody import sensors
 from botz.scenario.multibody.elements import ELEMENTS, Element
+from botz.scenario.schema import tags
 from botz.scenario.soccer import schema as soccer
 from botz.scenario.vehicle import schema as vehicle
 from botz.scene.lab_layers import LAYERS
@@ -120,7 +120,7 @@ def multibody_channels_table() -> str:
 
 def described_elements() -> dict[str, type[Element]]:
     """By section of the family's page."""
-    return {element.docs.removeprefix(f"{FAMILIES['multibody'].docs}#"): element for element in ELEMENTS}
+    return {element.docs.partition("#")[2] or tags(element)[0]: element for element in ELEMENTS}
 
 
 def parameters_table(name: str) -> str:

@@ -36,7 +36,7 @@ print(models_by_tag(AnyElement)["tether"] is tether.Tether)
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {"tether": "tether:Tether", "gone": "no_such_module:Gone"}
+    points = {"tether": "tether:Tether", "gone": "no_such_module:Gone", "odd": "tether:Rope"}
     made = install(tmp_path_factory.mktemp("package"), "tether.py", {"botz.elements": points})
     (made.folder / "hang.yaml").write_text(SCENARIO, encoding="utf-8")
     return made
@@ -102,10 +102,11 @@ def test_its_keys_are_checked(package: Package, change: str, message: str):
     assert f"robots.bob.elements.rope.{message}" in done.out + done.err
 
 
-def test_a_package_that_cannot_be_imported_is_named_and_left_out(package: Package):
+def test_what_is_no_element_is_named_and_left_out(package: Package):
     done = package.botz("check", "hang.yaml")
     assert done.code == 0, done.err
     assert "botz: 'gone' of botz.elements is left out: no_such_module:Gone cannot be imported" in done.err
+    assert "botz: 'odd' of botz.elements is left out: tether:Rope is no Element" in done.err
 
 
 def test_its_file_may_be_imported_before_botz_knows_of_it(package: Package):

@@ -51,13 +51,13 @@ MovingJoint = Annotated[str, NamesPart(("revolute", "continuous", "prismatic"))]
 
 
 class Element(Strict):
-    """A force element of a robot."""
+    """Common part of all force elements: each is one record, told apart by its `type`."""
 
     implementation: ClassVar[str] = ""
-    """As `module:name`: what `@force_element` made of its function; or a function of the schema and its place in the
-    document that gives such a thing, where commands and reports depend on what the schema says."""
-    docs: ClassVar[str] = ""
-    """Where it is described: `page.md#section` of these docs, or an address."""
+    """What acts, as `module:name`: what `@force_element` makes of a function; or, where commands and reports depend on
+    what the record says, a function of the record and its place in the document that gives such a thing."""
+    docs: ClassVar[str] = "multibody.md"
+    """Page and section of the documentation; without a section, that of its type."""
 
     type: str
 
@@ -79,7 +79,6 @@ class Propeller(Element):
     """
 
     implementation: ClassVar[str] = "botz.engines.multibody.elements.aero:propeller"
-    docs: ClassVar[str] = "multibody.md#propeller"
     type: Literal["propeller"]
     joint: TurningJoint
     """The joint about which it spins; the force acts on the link that the joint moves, at the joint."""
@@ -125,7 +124,6 @@ class LiftDrag(Element):
     """Lift, drag and pitching moment of a surface by its angle of attack, straight lines before and after the stall."""
 
     implementation: ClassVar[str] = "botz.engines.multibody.elements.aero:surface"
-    docs: ClassVar[str] = "multibody.md#lift-drag"
     type: Literal["lift-drag"]
     link: LinkName
     """The link that it is part of."""
@@ -187,7 +185,6 @@ class DcMotorElement(Element):
     """A DC motor on a joint, by its data sheet, as those of vehicles. It takes a command, `JOINT/voltage`."""
 
     implementation: ClassVar[str] = "botz.engines.multibody.elements.joints:dc_motor"
-    docs: ClassVar[str] = "multibody.md#dc-motor"
     type: Literal["dc-motor"]
     joint: TurningJoint
     """The joint that it turns."""
@@ -218,7 +215,6 @@ class LugreElement(Element):
     """LuGre friction of a joint, as on the axles of vehicles."""
 
     implementation: ClassVar[str] = "botz.engines.multibody.elements.joints:joint_friction"
-    docs: ClassVar[str] = "multibody.md#lugre"
     type: Literal["lugre"]
     joint: MovingJoint
     """The joint that it brakes."""
@@ -255,7 +251,6 @@ class VehicleWheels(Element):
     `vehicle`, and the link takes the chassis' place. Commands are `MOTOR/voltage`."""
 
     implementation: ClassVar[str] = "botz.engines.multibody.elements.wheels:kind_for"
-    docs: ClassVar[str] = "multibody.md#vehicle-wheels"
     type: Literal["vehicle-wheels"]
     link: LinkName
     """The link that is the chassis; its mass and inertia are its own, and should be the vehicle's."""

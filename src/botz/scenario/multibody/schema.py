@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -20,10 +20,7 @@ from botz.scenario.shapes import HERE, AnyShape
 from botz.scenario.units import MetresPerSecond, Number, Pose, Quantity, RadiansPerSecond, Seconds
 from botz.scenario.written import Written
 
-if TYPE_CHECKING:
-    AnyElement = Element
-else:
-    AnyElement = by_type("botz.elements", *ELEMENTS)
+AnyElement = Annotated[Element, by_type("botz.elements", *ELEMENTS, kind=Element)]
 
 JointValue = Annotated[float, Quantity(None)]
 """Of a joint: in radians where it turns, in metres where it slides."""
