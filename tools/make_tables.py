@@ -13,7 +13,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -225,9 +225,9 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield MULTIBODY_PAGE, "robot", keys_table(multibody.MultibodyRobot, ())
     yield MULTIBODY_PAGE, "joint", keys_table(multibody.JointSpec, ())
     yield MULTIBODY_PAGE, "shape", keys_table(shapes.Shape, ())
-    yield MULTIBODY_PAGE, "shapes", kinds_table(shapes.AnyShape, shapes.Shape)
+    yield MULTIBODY_PAGE, "shapes", kinds_table(get_args(get_args(shapes.AnyShape)[0]), shapes.Shape)
     yield MULTIBODY_PAGE, "sensor", keys_table(sensors.Sensor, ())
-    yield MULTIBODY_PAGE, "sensors", kinds_table(sensors.AnySensor, sensors.Sensor)
+    yield MULTIBODY_PAGE, "sensors", kinds_table(sensors.SENSORS, sensors.Sensor)
     yield MULTIBODY_PAGE, "channels", multibody_channels_table()
     for page, name, model in KEYS:
         left_out = tuple(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys)
@@ -254,10 +254,10 @@ def keys_table(model: type[BaseModel], left_out: tuple[str, ...]) -> str:
     return markdown(["key", "default", "meaning"], rows)
 
 
-def kinds_table(kinds: Any, base: type[BaseModel]) -> str:
+def kinds_table(kinds: Iterable[type[BaseModel]], base: type[BaseModel]) -> str:
     """Keys of several kinds of one thing, beyond those that they share; or whose defaults differ."""
     rows = []
-    for model in get_args(get_args(kinds)[0]):
+    for model in kinds:
         kind = get_args(model.model_fields["type"].annotation)[0]
         own = {
             name: field

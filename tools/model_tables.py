@@ -19,6 +19,7 @@ from botz.engines.multibody.elements import aero as aero_elements
 from botz.engines.multibody.elements import joints as joint_elements
 from botz.engines.soccer.rows import channels_of as soccer_channels_of
 from botz.engines.vehicle.rows import channels_of as vehicle_channels_of
+from botz.registry import imported
 from botz.robots.wheeled_robot import WheeledRobotModel
 from botz.scenario import library
 from botz.scenario.arm import schema as arm
@@ -110,10 +111,9 @@ def multibody_channels_table() -> str:
         ("FRICTION", joint_elements.JOINT_FRICTION),
     ):
         found += [Channel(f"ROBOT/{name}/{one.name}", one.unit, one.description) for one in kind.reports]
-    for model in get_args(get_args(sensors.AnySensor)[0]):
-        kind = get_args(model.model_fields["type"].annotation)[0]
-        sensor = model.model_validate({"type": kind, "link": "body"})
-        found += multibody_sensing.channels_of(f"ROBOT/{kind.upper()}", sensor)
+    for model in sensors.SENSORS:
+        name = get_args(model.model_fields["type"].annotation)[0].upper()
+        found += multibody_sensing.channels_of(f"ROBOT/{name}", imported(model.implementation))
     return channels_table([(channel, channel.name) for channel in found])
 
 

@@ -45,7 +45,8 @@ def applied(mutation: Mutation) -> Iterator[None]:
     original = getattr(owner, name, None)
     if original is None:
         raise LookupError(f"{mutation.module} has no {mutation.function} any more")
-    source = textwrap.dedent(inspect.getsource(original))
+    # The record that a decorator makes of a function is made anew with it.
+    source = textwrap.dedent(inspect.getsource(getattr(original, "function", original)))
     if mutation.old not in source:
         raise LookupError(f"{mutation.module}.{mutation.function} has no {mutation.old!r} any more")
     made: dict[str, Any] = {}

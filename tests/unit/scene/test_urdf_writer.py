@@ -17,7 +17,7 @@ from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLi
 from botz.models.urdf.reader import read_urdf
 from botz.models.urdf.writer import write_urdf
 from botz.scenario.multibody.elements import AnyElement
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.schema import AnySensor
 
 
 def inertial(rng: np.random.Generator) -> Inertial:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -11,14 +11,19 @@ from botz.scenario.links import RunLinks
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.multibody.elements import AnyElement, Direction
 from botz.scenario.multibody.flight import FlightController
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.sensors import SENSORS, Sensor
 from botz.scenario.multibody.world import MultibodyWorld
 from botz.scenario.names import closest
 from botz.scenario.rigid_body import Body, Inertia
-from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings
+from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings, by_type
 from botz.scenario.shapes import HERE, AnyShape
 from botz.scenario.units import MetresPerSecond, Number, Pose, Quantity, RadiansPerSecond, Seconds
 from botz.scenario.written import Written
+
+if TYPE_CHECKING:
+    AnySensor = Sensor
+else:
+    AnySensor = by_type("botz.sensors", *SENSORS)
 
 JointValue = Annotated[float, Quantity(None)]
 """Of a joint: in radians where it turns, in metres where it slides."""
