@@ -227,11 +227,12 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield MULTIBODY_PAGE, "shape", keys_table(shapes.Shape, ())
     yield MULTIBODY_PAGE, "shapes", kinds_table(get_args(get_args(shapes.AnyShape)[0]), shapes.Shape)
     yield MULTIBODY_PAGE, "sensor", keys_table(sensors.Sensor, ())
-    yield MULTIBODY_PAGE, "sensors", kinds_table(sensors.SENSORS, sensors.Sensor)
+    page, section = sensors.Sensor.docs.split("#")
+    yield ROOT / "docs" / page, section, kinds_table(sensors.SENSORS, sensors.Sensor)
     yield MULTIBODY_PAGE, "channels", multibody_channels_table()
-    for page, name, model in KEYS:
+    for place, name, model in KEYS:
         left_out = tuple(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys)
-        yield page, name, keys_table(model, left_out if has_kinds(model) else ("type", *left_out))
+        yield place, name, keys_table(model, left_out if has_kinds(model) else ("type", *left_out))
 
 
 def has_kinds(model: type[BaseModel]) -> bool:

@@ -23,6 +23,8 @@ class Sensor(Strict):
 
     implementation: ClassVar[str] = ""
     """What `@sensor` makes of the function that reads it, as `module:name`."""
+    docs: ClassVar[str] = "multibody.md#sensors"
+    """Where it is described: `page.md#section` of these docs, or an address."""
 
     if TYPE_CHECKING:
         type: str  # that of each kind is its own name
