@@ -213,19 +213,20 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield MULTIBODY_PAGE, "shape", keys_table(shapes.Shape, ())
     yield MULTIBODY_PAGE, "shapes", kinds_table(shapes.AnyShape, shapes.Shape)
     yield MULTIBODY_PAGE, "sensor", keys_table(sensors.Sensor, ())
-    yield MULTIBODY_PAGE, "sensors", kinds_table(sensors.AnySensor, sensors.Sensor)
+    page, section = sensors.Sensor.docs.split("#")
+    yield ROOT / "docs" / page, section, kinds_table(multibody.AnySensor, sensors.Sensor)
     yield MULTIBODY_PAGE, "channels", multibody_channels_table()
     yield LAB_PAGE, "layers", layers_table()
     yield CONTROLLER_PAGE, "controllers", controllers_table()
     of_controllers = [(ROOT / "docs" / page_of(model), schema.tags(model)[0], model) for model in controllers()]
-    for page, name, model in [*KEYS, *of_controllers]:
+    for place, name, model in [*KEYS, *of_controllers]:
         left_out = tuple(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys)
-        yield page, name, keys_table(model, left_out if has_kinds(model) else ("type", *left_out))
+        yield place, name, keys_table(model, left_out if has_kinds(model) else ("type", *left_out))
 
 
-def controllers() -> dict[type[schema.Controller], list[str]]:
+def controllers() -> dict[Any, list[str]]:
     """All controllers, each with the engines whose robots it drives."""
-    found: dict[type[schema.Controller], list[str]] = {}
+    found: dict[Any, list[str]] = {}
     for engine, family in FAMILIES.items():
         kinds = child(field_type(family.scenario.model_fields["controllers"]), "")
         for model in dict.fromkeys(models_by_tag(kinds).values()):

@@ -111,10 +111,9 @@ def multibody_channels_table() -> str:
         if isinstance(kind, ElementKind):
             part = f"ROBOT/{name.upper()}"
             found += [Channel(f"{part}/{one.name}", one.unit, one.description) for one in kind.reports]
-    for model in get_args(get_args(sensors.AnySensor)[0]):
-        kind = get_args(model.model_fields["type"].annotation)[0]
-        sensor = model.model_validate({"type": kind, "link": "body"})
-        found += multibody_sensing.channels_of(f"ROBOT/{kind.upper()}", sensor)
+    for model in sensors.SENSORS:
+        name = get_args(model.model_fields["type"].annotation)[0].upper()
+        found += multibody_sensing.channels_of(f"ROBOT/{name}", imported(model.implementation))
     return channels_table([(channel, channel.name) for channel in found])
 
 

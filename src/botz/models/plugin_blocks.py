@@ -16,7 +16,7 @@ from botz.models.plugins import MOTOR, OWN, OWN_ELEMENT, OWN_SENSOR, SURFACE
 from botz.models.robot_model import ModelActuator, ModelJoint
 from botz.models.xml_tree import XmlNode, shown
 from botz.scenario.multibody.elements import Element, LiftDrag, Propeller
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.sensors import Sensor
 
 _SYSTEMS = {
     "position": ("gz-sim-joint-position-controller-system", "JointPositionController"),
@@ -39,7 +39,7 @@ def element_block(
     return _own(name, element, OWN_ELEMENT)
 
 
-def sensor_block(name: str, sensor: AnySensor) -> XmlNode:
+def sensor_block(name: str, sensor: Sensor) -> XmlNode:
     """The <plugin> of a sensor."""
     return _own(name, sensor, OWN_SENSOR)
 

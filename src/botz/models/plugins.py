@@ -19,8 +19,8 @@ from botz.models.robot_model import ModelActuator, ModelJoint
 from botz.models.xml_tree import XmlNode, XmlReading
 from botz.scenario.misfits import Misfits
 from botz.scenario.multibody.elements import Element, UserElement
-from botz.scenario.multibody.schema import ActuatorSpec, AnyElement
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.schema import ActuatorSpec, AnyElement, AnySensor
+from botz.scenario.multibody.sensors import Sensor
 from botz.scenario.names import closest
 
 SOURCE_COEFFICIENT = 2.0032092e-5
@@ -92,7 +92,7 @@ class PluginReading(XmlReading):
         self.joints = joints
         self.elements: dict[str, Element] = {}
         self.actuators: dict[str, ModelActuator] = {}
-        self.sensors: dict[str, AnySensor] = {}
+        self.sensors: dict[str, Sensor] = {}
 
     def take(self, node: XmlNode) -> None:
         library, given = library_name(node.get("filename") or ""), (node.get("name") or "").strip()

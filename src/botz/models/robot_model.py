@@ -16,7 +16,7 @@ import numpy as np
 
 from botz.errors import Problem
 from botz.scenario.multibody.elements import Element
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.sensors import Sensor
 
 SHAPES = ("box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh")
 JOINTS = ("fixed", "revolute", "continuous", "prismatic")
@@ -172,7 +172,7 @@ class RobotModel:
     """By joint."""
     elements: dict[str, Element] = field(default_factory=dict)
     """Force elements of recognised plugins, by name."""
-    sensors: dict[str, AnySensor] = field(default_factory=dict)
+    sensors: dict[str, Sensor] = field(default_factory=dict)
     """Sensors that the file describes, by name."""
     fixed_base: bool = False
     """The file ties its root to the world."""

@@ -12,8 +12,7 @@ from botz.models.plugins import SOURCE_COEFFICIENT, PluginReading, clean_name, l
 from botz.models.robot_model import ModelActuator, ModelJoint
 from botz.models.xml_tree import read_xml, xml_text
 from botz.scenario.multibody.elements import LiftDrag, Propeller
-from botz.scenario.multibody.schema import AnyElement
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.schema import AnyElement, AnySensor
 
 LINKS = ["body", "rotor_0", "wing", "flap"]
 JOINTS = {

@@ -16,8 +16,7 @@ from botz.models.mj_world import compile_model
 from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel, transform
 from botz.models.urdf.reader import read_urdf
 from botz.models.urdf.writer import write_urdf
-from botz.scenario.multibody.schema import AnyElement
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.schema import AnyElement, AnySensor
 
 
 def inertial(rng: np.random.Generator) -> Inertial:

@@ -35,8 +35,7 @@ from botz.models.stiffness import METHODS
 from botz.models.tree import MOST_LINKS, too_many
 from botz.models.xml_tree import XmlNode, read_xml
 from botz.scenario.multibody.elements import Element, UserElement
-from botz.scenario.multibody.schema import ActuatorSpec, AnyElement
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.schema import ActuatorSpec, AnyElement, AnySensor
 from botz.transforms import posed, rotation_about, rotation_from_quaternion, shifted
 
 WORLD = "world"

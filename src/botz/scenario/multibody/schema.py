@@ -11,7 +11,7 @@ from botz.scenario.links import RunLinks
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.multibody.elements import ELEMENTS, Direction, Element
 from botz.scenario.multibody.flight import FlightController
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.sensors import SENSORS, Sensor
 from botz.scenario.multibody.world import MultibodyWorld
 from botz.scenario.names import closest
 from botz.scenario.rigid_body import Body, Inertia
@@ -21,6 +21,7 @@ from botz.scenario.units import MetresPerSecond, Number, Pose, Quantity, Radians
 from botz.scenario.written import Written
 
 AnyElement = Annotated[Element, by_type("botz.elements", *ELEMENTS, kind=Element)]
+AnySensor = Annotated[Sensor, by_type("botz.sensors", *SENSORS, kind=Sensor)]
 
 JointValue = Annotated[float, Quantity(None)]
 """Of a joint: in radians where it turns, in metres where it slides."""
