@@ -20,7 +20,7 @@ def imported(reference: str) -> Any:
 
 
 @cache
-def _points() -> Any:
+def installed_points() -> Any:
     """All entry points of all installed packages, read once."""
     from importlib.metadata import entry_points  # late: as slow as a small command
 
@@ -35,7 +35,7 @@ def discovered(group: str, kind: type = object) -> dict[str, Any]:
     A package that cannot be imported, or that names something else, is named on stderr, once, and left out.
     """
     records = {}
-    for point in _points().select(group=group):
+    for point in installed_points().select(group=group):
         try:
             record = point.load()
             if isinstance(record, kind) or (isinstance(record, type) and issubclass(record, kind)):

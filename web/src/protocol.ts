@@ -25,7 +25,7 @@ export interface NodeInfo {
   shown_by?: string;
 }
 
-export type Hands = "planar" | "omni" | "tank" | "flight" | "plane" | "arm" | "soccer" | "none";
+export type Hands = "planar" | "omni" | "tank" | "flight" | "plane" | "arm" | "soccer" | "commands" | "none";
 
 export interface ActorInfo {
   name: string;

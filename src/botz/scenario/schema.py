@@ -1,6 +1,6 @@
 """What a scenario file may say: the part that all families share.
 
-Each family adds one module here (its robots, its world, its methods) and one line in `families.py`.
+Each family adds a folder (its robots, its world, its methods) with its record.
 The models are strict and frozen: an unknown key is an error, and a checked scenario never changes.
 """
 
@@ -39,6 +39,9 @@ from botz.scenario.units import (
 
 FILE_KEYS = frozenset({"file"})
 """Keys whose value is a path: relative to the file that says it, made absolute while loading."""
+
+ROBOT_KEYS = frozenset({"vehicle"})
+"""Keys whose value names a robot: one of the library, or else a file, as with FILE_KEYS."""
 
 COMMON_PARTS = {"wheels": "wheel", "motors": "motor", "joints": "joint"}
 """Mappings whose entries are laid over a common one of the singular name."""

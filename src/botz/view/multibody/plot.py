@@ -17,7 +17,7 @@ from botz.record.reader import Recording
 from botz.scenario.load import load_data
 from botz.scenario.multibody.flight import HoverController, Manoeuvre, Setpoint, SetpointController
 from botz.scenario.multibody.schema import MultibodyScenario
-from botz.view.arm_plot import Line, Panel, draw_panel
+from botz.view.panels import Line, Panel, draw_panel
 from botz.view.selection import thin
 from botz.view.style import (
     FRAME,
@@ -64,6 +64,11 @@ class Mark:
 
     time: float
     text: str
+
+
+def overview(recording: Recording, *, title: str, warning: str) -> Figure | None:
+    spec = recorded_multibody(recording)
+    return None if spec is None else multibody_figure(recording, spec, title=title, warning=warning)
 
 
 def recorded_multibody(recording: Recording) -> MultibodyScenario | None:
