@@ -24,8 +24,8 @@ from botz.robots.arm_records import transform
 from botz.robots.wheeled_robot import WheeledRobotModel
 from botz.scenario.arm.schema import ArmScenario
 from botz.scenario.kinematics.schema import WheeledRobot
-from botz.scenario.links import Camera
 from botz.scenario.load import load, load_robot
+from botz.scenario.soccer.links import Camera
 from botz.scenario.soccer.schema import SoccerScenario
 from botz.scene.soccer.camera import SoccerCamera
 from botz.view.arm import drawing as arm_drawing

@@ -34,6 +34,7 @@ from model_tables import (
 from pydantic import BaseModel
 
 from botz.scenario import links, schema, shapes, terrain
+from botz.scenario.arm import links as arm_links
 from botz.scenario.arm import motion as arm_motion
 from botz.scenario.arm import schema as arm
 from botz.scenario.arm import world as arm_world
@@ -43,6 +44,7 @@ from botz.scenario.multibody import flight, sensors
 from botz.scenario.multibody import schema as multibody
 from botz.scenario.multibody import world as multibody_world
 from botz.scenario.problems import child, field_type, models_by_tag
+from botz.scenario.soccer import links as soccer_links
 from botz.scenario.soccer import schema as soccer
 from botz.scenario.vehicle import schema as vehicle
 from botz.scenario.vehicle import tyre
@@ -126,11 +128,11 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (SOCCER_PAGE, "wheel", soccer.SoccerWheel),
     (SOCCER_PAGE, "motor", soccer.SoccerMotor),
     (SOCCER_PAGE, "speed control", soccer.SpeedControl),
-    (SOCCER_PAGE, "links", soccer.SoccerLinks),
-    (SOCCER_PAGE, "league", links.LeagueLink),
-    (SOCCER_PAGE, "referee", links.RefereeLink),
-    (SOCCER_PAGE, "voltage", links.VoltageLink),
-    (SOCCER_PAGE, "camera", links.CameraLink),
+    (SOCCER_PAGE, "links", soccer_links.SoccerLinks),
+    (SOCCER_PAGE, "league", soccer_links.LeagueLink),
+    (SOCCER_PAGE, "referee", soccer_links.RefereeLink),
+    (SOCCER_PAGE, "voltage", soccer_links.VoltageLink),
+    (SOCCER_PAGE, "camera", soccer_links.CameraLink),
     (SOCCER_PAGE, "poses", links.PoseLink),
     (ARM_PAGE, "joint", arm.Joint),
     (ARM_PAGE, "friction", arm.JointFriction),
@@ -155,8 +157,8 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (ARM_PAGE, "teleoperation", arm_motion.Teleoperation),
     (ARM_PAGE, "limits", arm_motion.TeleoperationLimits),
     (ARM_PAGE, "delay", arm_motion.Line),
-    (ARM_PAGE, "links", links.ArmLinks),
-    (ARM_PAGE, "teleoperation link", links.TeleoperationLink),
+    (ARM_PAGE, "links", arm_links.ArmLinks),
+    (ARM_PAGE, "teleoperation link", arm_links.TeleoperationLink),
     (CONTROLLER_PAGE, "master", arm_motion.MasterScript),
     (MULTIBODY_PAGE, "placed", multibody.PlacedMultibody),
     (MULTIBODY_PAGE, "link", multibody.LinkSpec),
@@ -185,7 +187,7 @@ SAID_ONCE = {
     arm.Arm: tuple(arm.Arm.model_fields),
     arm_motion.CartesianMove: tuple(arm_motion.CartesianMove.model_fields),
     arm_world.ArmObject: tuple(arm_world.Box.model_fields),
-    links.TeleoperationLink: tuple(arm_motion.Teleoperation.model_fields),
+    arm_links.TeleoperationLink: tuple(arm_motion.Teleoperation.model_fields),
     multibody.PlacedMultibody: tuple(multibody.MultibodyRobot.model_fields),
 }
 """Keys that every wheel, controller, terrain, vehicle, soccer robot, arm, move or box has; a page says them once."""

@@ -49,7 +49,7 @@ def metadata(annotation: Any) -> list[Any]:
 def models_by_tag(annotation: Any) -> dict[str, type[BaseModel]]:
     """The models of a union told apart by `type`; one model alone has the tag ''; empty for other types."""
     annotation_bare = bare(annotation)
-    for mark in metadata(annotation):
+    for mark in (annotation, *metadata(annotation)):
         if isinstance(mark, ByType) and mark.models:
             return {tag: model for model in mark.models for tag in tags(model)}
     if isinstance(annotation_bare, type) and issubclass(annotation_bare, BaseModel):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from botz.scenario.links import RunLinks
+from botz.scenario.links import RunLinks, with_endpoints
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.schema import (
@@ -249,6 +249,11 @@ KinematicsController = Annotated[
 ]
 
 
+@with_endpoints("kinematics")
+class KinematicsLinks(RunLinks):
+    """What `botz run --serve` opens; null leaves it out."""
+
+
 class KinematicsScenario(ScenarioBase):
     """Wheeled robots rolling without dynamics."""
 
@@ -262,5 +267,5 @@ class KinematicsScenario(ScenarioBase):
     """The robots by name: each with `extends` and changes, or with all of its wheels."""
     controllers: dict[Name, KinematicsController] = Field(default={})
     """What drives the robots, by name."""
-    links: RunLinks = RunLinks()
+    links: KinematicsLinks = KinematicsLinks()
     """How viewers reach the run, with `botz run --serve`."""

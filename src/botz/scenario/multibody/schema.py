@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from botz.scenario.arm.schema import unit_misfits
-from botz.scenario.links import RunLinks
+from botz.scenario.links import RunLinks, with_endpoints
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.multibody.elements import ELEMENTS, Direction, Element
 from botz.scenario.multibody.flight import FlightController
@@ -239,6 +239,11 @@ class MultibodyTime(TimeSettings):
     steps."""
 
 
+@with_endpoints("multibody")
+class MultibodyLinks(RunLinks):
+    """What `botz run --serve` opens; null leaves it out."""
+
+
 class MultibodyScenario(ScenarioBase):
     """Multibody robots: aircraft, arms, legs and wheels on MuJoCo, with force elements."""
 
@@ -252,5 +257,5 @@ class MultibodyScenario(ScenarioBase):
     """The robots by name: each with `extends` and changes, or with all of its parts."""
     controllers: dict[Name, FlightController] = Field(default={})
     """What moves the robots, by name."""
-    links: RunLinks = RunLinks()
+    links: MultibodyLinks = MultibodyLinks()
     """How viewers reach the run, with `botz run --serve`."""

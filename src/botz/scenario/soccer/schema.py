@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from botz.scenario.links import SoccerLinks
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.schema import (
     Controller,
@@ -18,6 +17,7 @@ from botz.scenario.schema import (
     controllers_of,
     with_common_parts,
 )
+from botz.scenario.soccer.links import SoccerLinks
 from botz.scenario.units import (
     Kilograms,
     Metres,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from botz.scenario.links import RunLinks
+from botz.scenario.links import RunLinks, with_endpoints
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.schema import (
@@ -433,6 +433,11 @@ class FollowWaypointsController(Controller):
 VehicleController = Annotated[Controller, controllers_of("vehicle", WheelSpeedController, FollowWaypointsController)]
 
 
+@with_endpoints("vehicle")
+class VehicleLinks(RunLinks):
+    """What `botz run --serve` opens; null leaves it out."""
+
+
 class VehicleScenario(ScenarioBase):
     """Vehicles on rough ground."""
 
@@ -446,5 +451,5 @@ class VehicleScenario(ScenarioBase):
     """The vehicles by name: each with `extends` and changes, or with all of its parts."""
     controllers: dict[Name, VehicleController] = Field(default={})
     """What drives the vehicles, by name."""
-    links: RunLinks = RunLinks()
+    links: VehicleLinks = VehicleLinks()
     """How viewers reach the run, with `botz run --serve`."""
