@@ -9,7 +9,7 @@ import pytest
 from packages import Package, install
 
 from botz.record.reader import read
-from botz.view.multibody_plot import robot_panels
+from botz.view.multibody.plot import robot_panels
 
 MASS, STIFFNESS, DAMPING = 2.0, 400.0, 20.0
 SCENARIO = f"""

@@ -12,9 +12,9 @@ WORDS = {
         "drone uav multicopter quadcopter propeller flight vant voo aeronave helicóptero quadricóptero "
         "quadrirrotor multirrotor hélice"
     ),
-    r"wing|plane|glide": "aircraft airplane flight wing avião planador voo asa",
+    r"\bwing|airplane|\bglide": "aircraft airplane flight wing avião planador voo asa",
     r"teleop": "remote teleoperation teleoperação remoto",
-    r"wind": "gust turbulence vento rajada",
+    r"\bwind\b": "gust turbulence vento rajada",
     r"ackermann|\bcar\b": "car parking carro automóvel estacionar",
     r"ramp|slope": "climb incline rampa subida",
     r"castor": "caster rodízio",
