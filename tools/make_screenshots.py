@@ -25,7 +25,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from scipy.spatial import cKDTree
 
-from botz.bench.lab import BROWSER_FLAGS, FLAT_PAGES, browser_path
+from botz.bench.lab.suite import BROWSER_FLAGS, FLAT_PAGES, browser_path
 from botz.scenario import library
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -17,7 +17,7 @@ from common import PATIENCE, BotzProcess
 from PIL import Image
 
 import botz
-from botz.bench.lab import FEW_PICTURES
+from botz.bench.lab.suite import FEW_PICTURES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Page

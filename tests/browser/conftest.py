@@ -11,7 +11,7 @@ import yaml
 from browser_rig import BrowserLab, LabPage
 from common import BASE, merged
 
-from botz.bench.lab import BROWSER_FLAGS, FLAT_PAGES, browser_path
+from botz.bench.lab.suite import BROWSER_FLAGS, FLAT_PAGES, browser_path
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

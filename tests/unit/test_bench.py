@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from botz.bench import peers, results
+from botz.bench import peers, results, suites
 from botz.bench.kinematics import suite as kinematics
 from botz.errors import InputError
 
@@ -45,7 +45,7 @@ def test_the_report_has_its_keys(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(kinematics, "command_seconds", lambda arguments: 0.1)
     monkeypatch.setattr(kinematics, "first_step_seconds", lambda: 0.5)
     monkeypatch.setattr(peers, "measure", lambda script: (None, "not there"))
-    report = json.loads(json.dumps(results.run("kinematics")))
+    report = json.loads(json.dumps(suites.run("kinematics")))
     assert set(report) == {"bench", "machine", "results"}
     assert report["bench"] == "kinematics" and "cores" in report["machine"]
     assert all(set(row) == KEYS for row in report["results"])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.bench import peers, results
+from botz.bench import peers, suites
 from botz.bench.arm import functions, simulation
 from botz.bench.arm import suite as bench
 from botz.bench.results import Result
@@ -189,7 +189,7 @@ def test_rows_targets_and_ratios(monkeypatch: pytest.MonkeyPatch):
         return {**dict.fromkeys(names, 4.0), "tool's pose": 1.0, **value}, ""
 
     monkeypatch.setattr(peers, "measure_many", measure)
-    report = json.loads(json.dumps(results.run("arm")))
+    report = json.loads(json.dumps(suites.run("arm")))
     assert report["bench"] == "arm" and all(set(row) == KEYS for row in report["results"])
     rows = {row["metric"]: row for row in report["results"]}
     assert len(rows) == len(report["results"]) and rows["simulated"]["value"] == 1.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.bench import results
+from botz.bench import suites
 from botz.bench.multibody import suite as bench
 from botz.errors import BotzError
 
@@ -73,7 +73,7 @@ def test_rows_targets_and_ratios(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bench.Hovering, "times", lambda self: (20e-6, 30e-6, 15e-6))
     monkeypatch.setattr(bench, "seconds_per_call", lambda *timed: 25e-9)
     monkeypatch.setattr(bench, "recorded_factor", lambda name: 8.0)
-    report: dict[str, Any] = json.loads(json.dumps(results.run("multibody")))
+    report: dict[str, Any] = json.loads(json.dumps(suites.run("multibody")))
     assert report["bench"] == "multibody" and all(set(row) == KEYS for row in report["results"])
     rows = {row["metric"]: row for row in report["results"]}
     assert len(rows) == len(report["results"])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.bench import peers, results
+from botz.bench import peers, suites
 from botz.bench.results import Result
 from botz.bench.soccer import flood as soccer_flood
 from botz.bench.soccer import suite as soccer
@@ -212,7 +212,7 @@ def test_rows_targets_and_ratios(monkeypatch: pytest.MonkeyPatch):
         return (0.5, "") if case["control_ms"] == 1 else (None, "not there")
 
     monkeypatch.setattr(peers, "measure", measure)
-    report = json.loads(json.dumps(results.run("soccer")))
+    report = json.loads(json.dumps(suites.run("soccer")))
     assert report["bench"] == "soccer" and all(set(row) == KEYS for row in report["results"])
     rows = {row["metric"]: row for row in report["results"]}
     assert len(rows) == len(report["results"])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.bench import peers, results
+from botz.bench import peers, suites
 from botz.bench.vehicle import suite as vehicle
 from botz.errors import BotzError
 from botz.scenario.vehicle.schema import VehicleScenario
@@ -208,7 +208,7 @@ def test_rows_targets_and_ratios(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(vehicle, "recorded_seconds_per_step", lambda step: 1e-6)
     peer_times = {"MuJoCo": (32e-6, ""), "PyBullet": (None, "not there")}
     monkeypatch.setattr(vehicle, "peer_seconds_per_step", lambda: peer_times)
-    report = json.loads(json.dumps(results.run("vehicle")))
+    report = json.loads(json.dumps(suites.run("vehicle")))
     assert report["bench"] == "vehicle" and all(set(row) == KEYS for row in report["results"])
     rows = {row["metric"]: row for row in report["results"]}
     assert len(rows) == len(report["results"])

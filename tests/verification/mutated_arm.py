@@ -332,10 +332,11 @@ MUTATIONS = (
 def functions() -> Functions:
     from botz.verify import methods
     from botz.verify.arm import contact as arm_contact
+    from botz.verify.arm import methods as arm_methods
     from botz.verify.arm import motion as arm_motion
     from botz.verify.arm import suite as arm
 
-    methods.MOVED = {"puma-wave": 0.02}
+    arm_methods.MOVED = {"puma-wave": 0.02}
     methods.scenarios = lambda engine: ["puma-wave"]
     arm_motion.SWING, arm_motion.HELD, arm_motion.BESIDE, arm_contact.FALL = 200, 5, 0.003, 20
     return arm.FUNCTIONS

@@ -163,9 +163,10 @@ MUTATIONS = (
 def functions() -> Functions:
     from botz.verify import methods
     from botz.verify.soccer import match as soccer_match
+    from botz.verify.soccer import methods as soccer_methods
     from botz.verify.soccer import suite as soccer
 
-    methods.PLAYED, methods.MEETING = {"soccer-wall": 0.05}, ()
+    soccer_methods.PLAYED, soccer_methods.MEETING = {"soccer-wall": 0.05}, ()
     methods.scenarios = lambda engine: ["soccer-wall"]
     soccer_match.MIRRORED_STEPS, soccer_match.REPEATED_STEPS = 60, 60
     return soccer.FUNCTIONS

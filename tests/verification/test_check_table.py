@@ -7,7 +7,7 @@ import json
 import pytest
 
 from botz.errors import InputError
-from botz.verify import checks
+from botz.verify import checks, suites
 
 KEYS = ["name", "expected", "measured", "tolerance", "passed", "skipped"]
 
@@ -49,4 +49,4 @@ def test_json_has_exactly_the_agreed_keys_and_is_json():
 
 def test_an_unknown_family_is_a_users_mistake():
     with pytest.raises(InputError, match="did you mean 'kinematics'"):
-        checks.run("kinematic")
+        suites.run("kinematic")

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 from mutations import Mutation, noticed_by_process
 
-from botz.verify import checks
+from botz.verify import checks, suites
 
 
 @cache
@@ -73,8 +73,8 @@ class FamilyTests:
         module: Any = verified(self.family)
         monkeypatch.setattr(module, "FUNCTIONS", (one, one))
         assert [check.expected for check in getattr(module, f"{self.family}_checks")(7)] == [7, 7]
-        assert [check.expected for check in checks.run(self.family)] == [checks.FAST] * 2
-        assert [check.expected for check in checks.run(self.family, full=True)] == [checks.FULL] * 2
+        assert [check.expected for check in suites.run(self.family)] == [checks.FAST] * 2
+        assert [check.expected for check in suites.run(self.family, full=True)] == [checks.FULL] * 2
 
     def test_a_broken_line_is_noticed(self, mutation: Mutation):
         assert noticed(self.family)[mutation.name] == list(mutation.noticed_by)

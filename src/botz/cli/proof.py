@@ -22,13 +22,13 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Check the physics against closed forms, conservation laws and other programs."""
-    from botz.verify import checks
+    from botz.verify import checks, suites
 
-    chosen = [family] if family else checks.verified()
+    chosen = [family] if family else suites.verified()
     failed = False
     results: list[dict[str, Any]] = []
     for name in chosen:
-        found = checks.run(name, full=full)
+        found = suites.run(name, full=full)
         failed |= any(check.passed is False for check in found)
         results.append(checks.to_json(name, found))
         if not as_json:
@@ -73,16 +73,16 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Measure speed: rates and times with their targets, and ratios to other programs in the same run."""
-    from botz.bench import results
+    from botz.bench import suites
 
-    known = results.benches()
+    known = suites.benches()
     if name is not None and name not in known:
         raise InputError(Problem(f"unknown benchmark {name!r}{closest(name, known)}"))
     if peers:
         from botz.bench.peers import install
 
         install()
-    found = [results.run(one) for one in ([name] if name else list(known))]
+    found = [suites.run(one) for one in ([name] if name else list(known))]
     if as_json:
         print_json(found[0] if name else found)
         return

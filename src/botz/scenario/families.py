@@ -105,10 +105,14 @@ class Families(Mapping[str, Family]):
 
 
 FAMILIES = Families()
-SHARED = (Capability(name="lab", benchmark="botz.bench.lab:run"),)
-"""Capabilities that all families share."""
 
 
 def capabilities() -> dict[str, Capability]:
-    """All that can be verified or measured, by name."""
-    return {**FAMILIES, **{capability.name: capability for capability in SHARED}}
+    """All that can be verified or measured, by name: families, then what is none, whose record is `capability.py` in a
+    folder of `verify/` or `bench/`, then what installed packages name in the group `botz.capabilities`."""
+    files = sorted(f for room in ("verify", "bench") for f in Path(__file__).parents[1].glob(f"{room}/*/capability.py"))
+    records: list[Capability] = [*FAMILIES.values()]
+    records += [imported(f"botz.{'.'.join(file.parts[-3:-1])}.capability:CAPABILITY") for file in files]
+    known = {record.name: record for record in records}
+    others = {record.name: record for record in discovered("botz.capabilities", Capability).values()}
+    return known | {name: record for name, record in others.items() if name not in known}

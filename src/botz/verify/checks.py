@@ -12,11 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from botz.errors import InputError, Problem
-from botz.registry import imported
-from botz.scenario.families import capabilities
-from botz.scenario.names import closest
-
 EPS = 2.0**-52
 """Distance from 1 to the next float64: every rounding is at most half of it, relatively."""
 
@@ -82,19 +77,6 @@ def make(function: Callable[[int], Result], samples: int) -> list[Check]:
         name = f"{function.__name__.replace('_', ' ')}: completes"
         found.append(Check(name, "completes", f"{type(error).__name__}: {error}", None, False, None, equation))
     return found
-
-
-def verified() -> list[str]:
-    """What can be verified, by name: families, then capabilities."""
-    return [name for name, capability in capabilities().items() if capability.checks]
-
-
-def run(name: str, full: bool = False) -> list[Check]:
-    """All checks of a family or capability; `full` takes 100,000 random samples instead of a few hundred."""
-    if name not in verified():
-        raise InputError(Problem(f"unknown family {name!r}{closest(name, verified())}"))
-    suite: Callable[[int], list[Check]] = imported(capabilities()[name].checks or "")
-    return suite(FULL if full else FAST)
 
 
 def to_json(family: str, checks: Iterable[Check]) -> dict[str, Any]:

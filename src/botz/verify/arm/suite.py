@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from botz.verify import methods
-from botz.verify.arm import contact, dynamics, inverse, kinematics, loads, motion, parallel, singular, teleoperation
+from botz.verify.arm import (
+    contact,
+    dynamics,
+    inverse,
+    kinematics,
+    loads,
+    methods,
+    motion,
+    parallel,
+    singular,
+    teleoperation,
+)
 from botz.verify.checks import Check, Result, make
 
 FUNCTIONS: tuple[Callable[[int], Result], ...] = (
@@ -18,7 +28,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *motion.FUNCTIONS,
     *contact.FUNCTIONS,
     *teleoperation.FUNCTIONS,
-    *methods.ARM,
+    *methods.FUNCTIONS,
 )
 """Each takes the number of random samples and gives one check or several."""
 

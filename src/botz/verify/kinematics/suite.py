@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from botz.verify import methods
 from botz.verify.checks import Check, Result, make
-from botz.verify.kinematics import forms, motion, odometry, symmetry, wheels
+from botz.verify.kinematics import forms, methods, motion, odometry, symmetry, wheels
 
 FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     forms.differential_closed_form,
@@ -48,7 +47,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     symmetry.mirrored_run,
     symmetry.chunks_give_the_same_bits,
     symmetry.restored_run_continues,
-    *methods.KINEMATICS,
+    *methods.FUNCTIONS,
 )
 """Each takes the number of random samples and gives one check or several."""
 

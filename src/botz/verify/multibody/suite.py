@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from botz.verify import methods
 from botz.verify.checks import Check, Result, make
 from botz.verify.multibody import (
     air,
@@ -12,6 +11,7 @@ from botz.verify.multibody import (
     flight,
     full_control,
     landing,
+    methods,
     models,
     motion,
     sensors,
@@ -32,7 +32,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *full_control.FUNCTIONS,
     *steps.FUNCTIONS,
     *vehicle.FUNCTIONS,
-    *methods.MULTIBODY,
+    *methods.FUNCTIONS,
 )
 """Each takes the number of random samples and gives one check or several."""
 

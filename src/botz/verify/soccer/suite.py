@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from botz.verify import methods
 from botz.verify.checks import Check, Result, make
-from botz.verify.soccer import cases, crowds, drive, impacts, match, neighbours
+from botz.verify.soccer import cases, crowds, drive, impacts, match, methods, neighbours
 
 FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *drive.FUNCTIONS,
@@ -15,7 +14,7 @@ FUNCTIONS: tuple[Callable[[int], Result], ...] = (
     *match.FUNCTIONS,
     *crowds.FUNCTIONS,
     *neighbours.FUNCTIONS,
-    *methods.SOCCER,
+    *methods.FUNCTIONS,
 )
 """Each takes the number of random samples and gives one check or several."""
 
