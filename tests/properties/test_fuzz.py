@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -51,6 +53,21 @@ def test_a_planted_fault_is_found_and_kept(tmp_path: Path, monkeypatch: pytest.M
     assert fuzz.main(["planted", str(kept)]) == 1
     kept.write_bytes(b'{"robots": {"0": 2}}')
     assert fuzz.main(["planted", str(kept)]) == 0
+
+
+def test_a_search_without_a_fault_ends_and_never_feeds_the_same_twice(monkeypatch: pytest.MonkeyPatch, capsys):
+    fed: list[bytes] = []
+    monkeypatch.setitem(fuzz.BY_NAME, "good", PLANTED._replace(read=lambda data, _: fed.append(data)))
+    clock = iter((0.0, 5.0, 10.0))
+    monkeypatch.setattr(fuzz, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(fuzz, "by_hypothesis", lambda target, runs, seed: target.read(b"%d of %d" % (seed, runs), None))
+    assert fuzz.main(["good", "--engine", "hypothesis", "--seconds", "10", "--seed", "3"]) == 0
+    assert fed == [b"3 of 100", b"4 of 100"]
+    assert "no fault found" in capsys.readouterr().out
+
+
+def test_the_rooms_that_are_led_by_coverage_are_there():
+    assert all(importlib.util.find_spec(name) for name in fuzz.INSTRUMENTED)
 
 
 def test_a_wrong_reader_is_named(capsys):
