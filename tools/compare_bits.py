@@ -31,15 +31,10 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import hashlib
-import io
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tarfile
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,14 +42,12 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
-from run_bits import ERROR, PARTS, Bits, NoResult, Options, Runs, hashed
+from run_bits import ERROR, PARTS, Bits, Options, Runs, hashed
+from versions import ROOT, WORKING_TREE, NoResult, command, commit_of, source_of
 
-ROOT = Path(__file__).resolve().parent.parent
-WORKING_TREE, WHOLE = "working tree", "(the whole run)"
+WHOLE = "(the whole run)"
 SHOWN = 8
 """Differences that are listed of one run, the earliest first."""
-KEPT = 6
-"""Commits whose sources stay in the cache."""
 
 
 # --- kept hashes -----------------------------------------------------------------------------------------------------
@@ -250,16 +243,9 @@ def hints(found: list[Difference]) -> list[str]:
 # --- commits ---------------------------------------------------------------------------------------------------------
 
 
-def git(*words: str) -> bytes:
-    done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False)
-    if done.returncode != 0:
-        raise NoResult(f"git {' '.join(words)}: {done.stderr.decode(errors='replace').strip()}")
-    return done.stdout
-
-
 def hashed_commit(name: str, options: Options, keep: Path) -> Runs:
     """The hashes of a commit, from where they are kept; made where they are not."""
-    commit = git("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}").decode().strip()[:16]
+    commit = commit_of(name)
     folder = keep / commit
     kept = folder / f"{options.key()}.json"
     if kept.is_file():
@@ -270,30 +256,9 @@ def hashed_commit(name: str, options: Options, keep: Path) -> Runs:
         print(f"{name}: {commit}, kept", file=sys.stderr, flush=True)
         return read(part)
     print(f"{name}: {commit}", file=sys.stderr, flush=True)
-    if not (folder / "src").is_dir():
-        unpack(commit, folder)
-    runs = hashed(folder / "src", options, keep / "kernels")
+    runs = hashed(source_of(name, keep), options, keep / "kernels")
     write(runs, kept if options.only == "*" else part)
-    forget_old(keep)
     return runs
-
-
-def unpack(commit: str, folder: Path) -> None:
-    """The sources of a commit. Not a worktree: files of an archive are as old as the commit wherever and whenever they
-    are unpacked, so that kernels compiled of them stay valid, and the repository is left alone."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
-        with tarfile.open(fileobj=io.BytesIO(git("archive", "--format=tar", commit, "src"))) as archive:
-            archive.extractall(beside, filter="data")
-        folder.mkdir(exist_ok=True)
-        (Path(beside) / "src").rename(folder / "src")
-
-
-def forget_old(keep: Path) -> None:
-    """Only the sources: hashes are small."""
-    sources = sorted(keep.glob("*/src"), key=lambda path: path.parent.stat().st_mtime, reverse=True)
-    for path in sources[KEPT:]:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
@@ -301,13 +266,7 @@ def forget_old(keep: Path) -> None:
 
 def main() -> int:
     args = arguments().parse_args()
-    try:
-        return int(args.do(args))
-    except NoResult as error:
-        print(f"compare_bits.py: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    return command("compare_bits.py", lambda: int(args.do(args)))
 
 
 def arguments() -> argparse.ArgumentParser:

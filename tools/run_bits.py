@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import yaml
+from versions import NoResult, Worker, checked, environment_of, serve
 
 SECONDS = 20.0
 """How long scenarios run at most [s]: until each of them has shown what it is about."""
@@ -50,12 +51,7 @@ PARTS = 16
 LAST = 6
 """Numbers of the last sample that are kept, to tell how large a difference is."""
 
-
 ERROR = "error"
-
-
-class NoResult(Exception):
-    """What the user is told."""
 
 
 # --- one recording ---------------------------------------------------------------------------------------------------
@@ -206,21 +202,17 @@ class Task:
 
 
 def work(source: Path) -> None:
-    """A process that runs what standard input tells, a line for each run, and answers with a line each."""
-    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
-    os.dup2(2, 1)  # whatever else is printed stays out of the answers
-    sys.stdout = sys.stderr
-    import botz
+    """A process that runs what it is asked for."""
 
-    if not Path(botz.__file__).resolve().is_relative_to(source.resolve()):
-        raise NoResult(f"botz came from {botz.__file__}, not from {source}")
-    for line in sys.stdin:
+    def answer(botz: Any, task: dict[str, Any]) -> dict[str, Any]:
         began = time.perf_counter()
         try:
-            found = run(botz, source, Task(**json.loads(line)))
+            found = run(botz, source, Task(**task))
         except Exception as error:
             found = error_of(f"{type(error).__name__}: {error}")  # one that fails must not end the others
-        print(json.dumps({"bits": found, "seconds": time.perf_counter() - began}), file=answers)
+        return {"bits": found, "seconds": time.perf_counter() - began}
+
+    serve(source, answer)
 
 
 def error_of(text: str) -> dict[str, Bits]:
@@ -247,38 +239,6 @@ def run(botz: Any, source: Path, task: Task) -> dict[str, Bits]:
 # --- all runs of a package -------------------------------------------------------------------------------------------
 
 
-class Worker:
-    """A process that runs scenarios one after the other."""
-
-    def __init__(self, source: Path, environment: Mapping[str, str], noise: Path):
-        self.noise = noise
-        with noise.open("wb") as stderr:
-            self.process = subprocess.Popen(
-                [sys.executable, __file__, str(source)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                env=environment,
-                text=True,
-                encoding="utf-8",
-            )
-
-    def run(self, task: Task) -> dict[str, Any]:
-        assert self.process.stdin is not None and self.process.stdout is not None
-        try:
-            print(json.dumps(vars(task)), file=self.process.stdin, flush=True)
-            return dict(json.loads(self.process.stdout.readline()))
-        except (OSError, ValueError):
-            raise NoResult(f"{task.scenario} with {task.method}: the process ended.\n{self.said()}") from None
-
-    def said(self) -> str:
-        return "\n".join(self.noise.read_text("utf-8", errors="replace").splitlines()[-20:])
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.communicate()
-
-
 @dataclass
 class Options:
     only: str = "*"
@@ -297,15 +257,6 @@ class Options:
             except PackageNotFoundError:
                 continue
         return hashlib.sha256(repr([sys.version, *text]).encode()).hexdigest()[:12]
-
-
-def environment_of(source: Path, cache: Path | None) -> dict[str, str]:
-    """So that `import botz` gives that source's package, before the one that is installed."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(source), os.environ.get("PYTHONPATH", "")])}
-    environment["PYTHONPATH"] = environment["PYTHONPATH"].rstrip(os.pathsep)
-    if cache is not None:
-        environment["BOTZ_CACHE_DIR"] = str(cache)
-    return environment
 
 
 def asked(environment: Mapping[str, str], *words: str) -> Any:
@@ -360,15 +311,13 @@ Runs = dict[str, dict[str, dict[str, Bits]]]
 
 def hashed(source: Path, options: Options, cache: Path | None = None) -> Runs:
     """All runs of the package in a folder."""
-    source = source.absolute()
-    if not (source / "botz" / "__init__.py").is_file():
-        raise NoResult(f"{source} holds no package botz; name the folder that does, as src of a checkout")
+    source = checked(source)
     environment = environment_of(source, cache)
     waiting, lock = deque(tasks_of(environment, options)), threading.Lock()
     results: queue.Queue[tuple[Task, dict[str, Any]] | Exception] = queue.Queue()
     noise = tempfile.TemporaryDirectory(prefix="botz-bits-")
     workers = [
-        Worker(source, environment, Path(noise.name) / f"worker-{number}")
+        Worker(__file__, source, environment, Path(noise.name) / f"worker-{number}")
         for number in range(max(1, min(options.jobs, len(waiting))))
     ]
 
@@ -379,7 +328,7 @@ def hashed(source: Path, options: Options, cache: Path | None = None) -> Runs:
                     if not waiting:
                         return
                     task = waiting.pop() if number % 2 else waiting.popleft()
-                results.put((task, workers[number].run(task)))
+                results.put((task, workers[number].ask(f"{task.scenario} with {task.method}", vars(task))))
         except Exception as error:
             results.put(error)
 

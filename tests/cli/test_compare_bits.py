@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -102,25 +101,16 @@ def test_mistakes_are_said(words: tuple[str, ...], remedy: str):
     assert "Traceback" not in done.stderr
 
 
-def test_a_commit_and_the_working_tree_after_it(tmp_path: Path):
+def test_a_commit_and_the_working_tree_after_it(own_checkout: Path, tmp_path: Path):
     """In a repository of its own, uncompiled: a changed constant is found, and hashes of commits are kept."""
-    root = tmp_path / "checkout"
-    ignored = shutil.ignore_patterns("__pycache__", "client", "pictures")
-    shutil.copytree(ROOT / "src" / "botz", root / "src" / "botz", ignore=ignored)
-    (root / "tools").mkdir()
-    for name in ("compare_bits.py", "run_bits.py"):
-        shutil.copy(ROOT / "tools" / name, root / "tools")
-    git = ["git", "-C", str(root), "-c", "user.name=A", "-c", "user.email=a@b"]
-    for words in (["init", "-q"], ["add", "src"], ["commit", "-q", "-m", "Begin"]):
-        subprocess.run([*git, *words], check=True)
 
     def compare() -> subprocess.CompletedProcess[str]:
         words = ("commits", "HEAD", *SHORT, "--keep", tmp_path / "kept")
-        return run(*words, root=root, NUMBA_DISABLE_JIT="1")
+        return run(*words, root=own_checkout, NUMBA_DISABLE_JIT="1")
 
     done = compare()
     assert (done.returncode, done.stdout) == (0, "no difference in 2 runs\n"), done.stderr
-    changed = root / "src" / "botz" / "physics" / "wheels" / "constraints.py"
+    changed = own_checkout / "src" / "botz" / "physics" / "wheels" / "constraints.py"
     text = changed.read_text("utf-8")
     assert text.count("-across / offset") == 1
     changed.write_text(text.replace("-across / offset", "-across / offset * 1.0000001"), encoding="utf-8")
