@@ -28,6 +28,7 @@ def terrain(
     from botz.scenario.load import load
     from botz.scenario.vehicle.schema import VehicleScenario
     from botz.terrain.height_grid import build_grid
+    from botz.view.silhouettes import silhouettes_of
     from botz.view.terrain_drawing import draw_terrain, terrain_report
 
     loaded = load(scenario, overrides=list(set_ or []))
@@ -39,7 +40,8 @@ def terrain(
     except InputError as error:
         raise loaded.with_places(error) from error
     report = terrain_report(grid, spec.robots)
-    picture = draw_terrain(grid, spec.robots, out or Path(f"{loaded.name}-terrain.png"), title=loaded.name)
+    path = out or Path(f"{loaded.name}-terrain.png")
+    picture = draw_terrain(grid, spec.robots, silhouettes_of(spec), path, title=loaded.name)
     if as_json:
         print_json({"terrain": spec.world.terrain.type, **report, "picture": str(picture)})
     else:
