@@ -24,12 +24,12 @@ from botz.robots.arm_records import transform
 from botz.robots.wheeled_robot import WheeledRobotModel
 from botz.scenario.arm.schema import ArmScenario
 from botz.scenario.kinematics.schema import WheeledRobot
-from botz.scenario.links import Camera
 from botz.scenario.load import load, load_robot
+from botz.scenario.soccer.links import Camera
 from botz.scenario.soccer.schema import SoccerScenario
 from botz.scene.soccer.camera import SoccerCamera
-from botz.view import arm_drawing
-from botz.view.arm_plot import Scene
+from botz.view.arm import drawing as arm_drawing
+from botz.view.arm.plot import Scene
 from botz.view.plots import plot_recording
 from botz.view.style import DPI, PALETTE, SOFT_INK, dress, fit_equal, new_figure, settle, side_legend
 from botz.view.wheel_drawing import draw_robot

@@ -22,6 +22,8 @@ from model_tables import (
     bench_table,
     colours_table,
     degrees_table,
+    described_elements,
+    layers_table,
     markdown,
     messages_table,
     multibody_channels_table,
@@ -32,13 +34,17 @@ from model_tables import (
 from pydantic import BaseModel
 
 from botz.scenario import links, schema, shapes, terrain
+from botz.scenario.arm import links as arm_links
 from botz.scenario.arm import motion as arm_motion
 from botz.scenario.arm import schema as arm
 from botz.scenario.arm import world as arm_world
+from botz.scenario.families import FAMILIES
 from botz.scenario.kinematics import schema as kinematics
-from botz.scenario.multibody import elements, flight, sensors
+from botz.scenario.multibody import flight, sensors
 from botz.scenario.multibody import schema as multibody
 from botz.scenario.multibody import world as multibody_world
+from botz.scenario.problems import child, field_type, models_by_tag
+from botz.scenario.soccer import links as soccer_links
 from botz.scenario.soccer import schema as soccer
 from botz.scenario.vehicle import schema as vehicle
 from botz.scenario.vehicle import tyre
@@ -51,6 +57,7 @@ VEHICLE_PAGE = ROOT / "docs" / "vehicles.md"
 SOCCER_PAGE = ROOT / "docs" / "soccer.md"
 ARM_PAGE = ROOT / "docs" / "arms.md"
 MULTIBODY_PAGE = ROOT / "docs" / "multibody.md"
+LAB_PAGE = ROOT / "docs" / "lab.md"
 README = ROOT / "README.md"
 BENCH_PAGES = {
     "kinematics": README,
@@ -58,7 +65,7 @@ BENCH_PAGES = {
     "soccer": SOCCER_PAGE,
     "arm": ARM_PAGE,
     "multibody": MULTIBODY_PAGE,
-    "lab": ROOT / "docs" / "lab.md",
+    "lab": LAB_PAGE,
 }
 """Where the numbers of each benchmark stand."""
 
@@ -83,12 +90,6 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (ROBOT_PAGE, "body", kinematics.Body),
     (ROBOT_PAGE, "encoder", kinematics.Encoder),
     (ROBOT_PAGE, "slip", kinematics.Slip),
-    (CONTROLLER_PAGE, "constant", schema.ConstantController),
-    (CONTROLLER_PAGE, "table", schema.TableController),
-    (CONTROLLER_PAGE, "go-to-pose", schema.GoToPoseController),
-    (CONTROLLER_PAGE, "waypoints", schema.WaypointsController),
-    (CONTROLLER_PAGE, "trajectory", schema.TrajectoryController),
-    (CONTROLLER_PAGE, "user", schema.UserController),
     (CONTROLLER_PAGE, "limits", schema.SpeedLimits),
     (VEHICLE_PAGE, "world", vehicle.VehicleWorld),
     (VEHICLE_PAGE, "time", vehicle.VehicleTime),
@@ -115,8 +116,6 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (VEHICLE_PAGE, "motor", vehicle.Motor),
     (VEHICLE_PAGE, "friction", vehicle.AxleFriction),
     (VEHICLE_PAGE, "battery", vehicle.Battery),
-    (VEHICLE_PAGE, "wheel-speed", vehicle.WheelSpeedController),
-    (VEHICLE_PAGE, "waypoints", vehicle.FollowWaypointsController),
     (VEHICLE_PAGE, "gains", vehicle.WheelSpeeds),
     (VEHICLE_PAGE, "limits", vehicle.DriveLimits),
     (SOCCER_PAGE, "field", soccer.PlayingField),
@@ -129,13 +128,12 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (SOCCER_PAGE, "wheel", soccer.SoccerWheel),
     (SOCCER_PAGE, "motor", soccer.SoccerMotor),
     (SOCCER_PAGE, "speed control", soccer.SpeedControl),
-    (SOCCER_PAGE, "links", soccer.SoccerLinks),
-    (SOCCER_PAGE, "league", links.LeagueLink),
-    (SOCCER_PAGE, "referee", links.RefereeLink),
-    (SOCCER_PAGE, "voltage", links.VoltageLink),
-    (SOCCER_PAGE, "camera", links.CameraLink),
+    (SOCCER_PAGE, "links", soccer_links.SoccerLinks),
+    (SOCCER_PAGE, "league", soccer_links.LeagueLink),
+    (SOCCER_PAGE, "referee", soccer_links.RefereeLink),
+    (SOCCER_PAGE, "voltage", soccer_links.VoltageLink),
+    (SOCCER_PAGE, "camera", soccer_links.CameraLink),
     (SOCCER_PAGE, "poses", links.PoseLink),
-    (CONTROLLER_PAGE, "player", soccer.SoccerPlayer),
     (ARM_PAGE, "joint", arm.Joint),
     (ARM_PAGE, "friction", arm.JointFriction),
     (ARM_PAGE, "actuator", arm.Actuator),
@@ -159,20 +157,13 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (ARM_PAGE, "teleoperation", arm_motion.Teleoperation),
     (ARM_PAGE, "limits", arm_motion.TeleoperationLimits),
     (ARM_PAGE, "delay", arm_motion.Line),
-    (ARM_PAGE, "links", links.ArmLinks),
-    (ARM_PAGE, "teleoperation link", links.TeleoperationLink),
-    (CONTROLLER_PAGE, "program", arm_motion.ProgramController),
-    (CONTROLLER_PAGE, "teleoperation", arm_motion.TeleoperationController),
+    (ARM_PAGE, "links", arm_links.ArmLinks),
+    (ARM_PAGE, "teleoperation link", arm_links.TeleoperationLink),
     (CONTROLLER_PAGE, "master", arm_motion.MasterScript),
     (MULTIBODY_PAGE, "placed", multibody.PlacedMultibody),
     (MULTIBODY_PAGE, "link", multibody.LinkSpec),
     (MULTIBODY_PAGE, "actuator", multibody.ActuatorSpec),
-    (MULTIBODY_PAGE, "propeller", elements.Propeller),
-    (MULTIBODY_PAGE, "lift-drag", elements.LiftDrag),
-    (MULTIBODY_PAGE, "dc-motor", elements.DcMotorElement),
-    (MULTIBODY_PAGE, "lugre", elements.LugreElement),
-    (MULTIBODY_PAGE, "vehicle-wheels", elements.VehicleWheels),
-    (MULTIBODY_PAGE, "user", elements.UserElement),
+    *((MULTIBODY_PAGE, section, kind) for section, kind in described_elements().items()),
     (MULTIBODY_PAGE, "time", multibody.MultibodyTime),
     (MULTIBODY_PAGE, "world", multibody_world.MultibodyWorld),
     (MULTIBODY_PAGE, "wind", multibody_world.Wind),
@@ -180,14 +171,11 @@ KEYS: list[tuple[Path, str, type[BaseModel]]] = [
     (MULTIBODY_PAGE, "turbulence", multibody_world.Turbulence),
     (MULTIBODY_PAGE, "earth", multibody_world.Earth),
     (MULTIBODY_PAGE, "contact", multibody_world.Contacts),
-    (CONTROLLER_PAGE, "hover", flight.HoverController),
     (CONTROLLER_PAGE, "hover gains", flight.PidGains),
     (CONTROLLER_PAGE, "manoeuvre", flight.Manoeuvre),
-    (CONTROLLER_PAGE, "multicopter", flight.MulticopterController),
     (CONTROLLER_PAGE, "setpoint", flight.Setpoint),
     (CONTROLLER_PAGE, "flight gains", flight.AxisGains),
     (CONTROLLER_PAGE, "flight limits", flight.FlightLimits),
-    (CONTROLLER_PAGE, "fixed-wing", flight.FixedWingController),
     (CONTROLLER_PAGE, "wing gains", flight.WingGains),
 ]
 SAID_ONCE = {
@@ -199,7 +187,7 @@ SAID_ONCE = {
     arm.Arm: tuple(arm.Arm.model_fields),
     arm_motion.CartesianMove: tuple(arm_motion.CartesianMove.model_fields),
     arm_world.ArmObject: tuple(arm_world.Box.model_fields),
-    links.TeleoperationLink: tuple(arm_motion.Teleoperation.model_fields),
+    arm_links.TeleoperationLink: tuple(arm_motion.Teleoperation.model_fields),
     multibody.PlacedMultibody: tuple(multibody.MultibodyRobot.model_fields),
 }
 """Keys that every wheel, controller, terrain, vehicle, soccer robot, arm, move or box has; a page says them once."""
@@ -227,11 +215,40 @@ def tables() -> Iterator[tuple[Path, str, str]]:
     yield MULTIBODY_PAGE, "shape", keys_table(shapes.Shape, ())
     yield MULTIBODY_PAGE, "shapes", kinds_table(shapes.AnyShape, shapes.Shape)
     yield MULTIBODY_PAGE, "sensor", keys_table(sensors.Sensor, ())
-    yield MULTIBODY_PAGE, "sensors", kinds_table(sensors.AnySensor, sensors.Sensor)
+    page, section = sensors.Sensor.docs.split("#")
+    yield ROOT / "docs" / page, section, kinds_table(multibody.AnySensor, sensors.Sensor)
     yield MULTIBODY_PAGE, "channels", multibody_channels_table()
-    for page, name, model in KEYS:
+    yield LAB_PAGE, "layers", layers_table()
+    yield CONTROLLER_PAGE, "controllers", controllers_table()
+    of_controllers = [(ROOT / "docs" / page_of(model), schema.tags(model)[0], model) for model in controllers()]
+    for place, name, model in [*KEYS, *of_controllers]:
         left_out = tuple(key for base, keys in SAID_ONCE.items() if issubclass(model, base) for key in keys)
-        yield page, name, keys_table(model, left_out if has_kinds(model) else ("type", *left_out))
+        yield place, name, keys_table(model, left_out if has_kinds(model) else ("type", *left_out))
+
+
+def controllers() -> dict[Any, list[str]]:
+    """All controllers, each with the engines whose robots it drives."""
+    found: dict[Any, list[str]] = {}
+    for engine, family in FAMILIES.items():
+        kinds = child(field_type(family.scenario.model_fields["controllers"]), "")
+        for model in dict.fromkeys(models_by_tag(kinds).values()):
+            found.setdefault(model, []).append(engine)
+    return found
+
+
+def page_of(model: type[schema.Controller]) -> str:
+    return model.docs.partition("#")[0]
+
+
+def controllers_table() -> str:
+    rows = []
+    for model, engines in controllers().items():
+        section = model.docs.partition("#")[2] or schema.tags(model)[0]
+        place = f"#{section}" if page_of(model) == CONTROLLER_PAGE.name else f"{page_of(model)}#{section}"
+        types = ", ".join(f"[`{tag}`]({place})" for tag in schema.tags(model))
+        what = one_line(model.__doc__).split(". ")[0].rstrip(".")
+        rows.append([types, "all" if len(engines) == len(FAMILIES) else ", ".join(engines), what])
+    return markdown(["type", "engine", "what it does"], rows)
 
 
 def has_kinds(model: type[BaseModel]) -> bool:
@@ -257,8 +274,7 @@ def keys_table(model: type[BaseModel], left_out: tuple[str, ...]) -> str:
 def kinds_table(kinds: Any, base: type[BaseModel]) -> str:
     """Keys of several kinds of one thing, beyond those that they share; or whose defaults differ."""
     rows = []
-    for model in get_args(get_args(kinds)[0]):
-        kind = get_args(model.model_fields["type"].annotation)[0]
+    for kind, model in models_by_tag(kinds).items():
         own = {
             name: field
             for name, field in model.model_fields.items()

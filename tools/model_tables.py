@@ -15,18 +15,21 @@ from botz.endpoints.soccer.league_messages import PACKAGES
 from botz.engines.arm.rows import channels_of as arm_channels_of
 from botz.engines.multibody import rows as multibody_rows
 from botz.engines.multibody import sensing as multibody_sensing
-from botz.engines.multibody.elements import aero as aero_elements
-from botz.engines.multibody.elements import joints as joint_elements
+from botz.engines.multibody.elements.base import ElementKind
 from botz.engines.soccer.rows import channels_of as soccer_channels_of
 from botz.engines.vehicle.rows import channels_of as vehicle_channels_of
+from botz.registry import imported
 from botz.robots.wheeled_robot import WheeledRobotModel
 from botz.scenario import library
 from botz.scenario.arm import schema as arm
 from botz.scenario.kinematics import schema as kinematics
 from botz.scenario.load import load, load_robot
 from botz.scenario.multibody import sensors
+from botz.scenario.multibody.elements import ELEMENTS, Element
+from botz.scenario.schema import tags
 from botz.scenario.soccer import schema as soccer
 from botz.scenario.vehicle import schema as vehicle
+from botz.scene.lab_layers import LAYERS
 from botz.scene.soccer.camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS
 
 
@@ -103,18 +106,20 @@ def multibody_channels_table() -> str:
     """Channels of a robot, of one of its joints, and of elements and sensors of each kind that is built in."""
     found = [*multibody_rows.root_channels("ROBOT"), *multibody_rows.joint_channels("ROBOT/JOINT", turns=True)]
     found.append(Channel("ROBOT/ELEMENT/force", "N", "on its link, in the world's axes", ("x", "y", "z")))
-    for name, kind in (
-        ("PROPELLER", aero_elements.PROPELLER),
-        ("SURFACE", aero_elements.SURFACE),
-        ("MOTOR", joint_elements.DC_MOTOR),
-        ("FRICTION", joint_elements.JOINT_FRICTION),
-    ):
-        found += [Channel(f"ROBOT/{name}/{one.name}", one.unit, one.description) for one in kind.reports]
-    for model in get_args(get_args(sensors.AnySensor)[0]):
-        kind = get_args(model.model_fields["type"].annotation)[0]
-        sensor = model.model_validate({"type": kind, "link": "body"})
-        found += multibody_sensing.channels_of(f"ROBOT/{kind.upper()}", sensor)
+    for name, element in described_elements().items():
+        kind = imported(element.implementation) if element.implementation else None
+        if isinstance(kind, ElementKind):
+            part = f"ROBOT/{name.upper()}"
+            found += [Channel(f"{part}/{one.name}", one.unit, one.description) for one in kind.reports]
+    for model in sensors.SENSORS:
+        name = get_args(model.model_fields["type"].annotation)[0].upper()
+        found += multibody_sensing.channels_of(f"ROBOT/{name}", imported(model.implementation))
     return channels_table([(channel, channel.name) for channel in found])
+
+
+def described_elements() -> dict[str, type[Element]]:
+    """By section of the family's page."""
+    return {element.docs.partition("#")[2] or tags(element)[0]: element for element in ELEMENTS}
 
 
 def parameters_table(name: str) -> str:
@@ -190,6 +195,12 @@ def number(value: float) -> str:
     if value >= 1e6:
         return f"{value / 1e6:.3g} million"
     return f"{float(f'{value:.2g}'):,.0f}" if value >= 100 else f"{value:.2g}"
+
+
+def layers_table() -> str:
+    rows = [[f"{title}{' (on at first)' if layer.on else ''}", about] for layer in LAYERS
+            for title, about in [layer.texts["en"]]]  # fmt: skip
+    return markdown(["layer", "what it shows"], rows)
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:

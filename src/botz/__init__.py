@@ -10,6 +10,7 @@
 - `read(path)`: open a recording
 - `SerialArm.of(name_or_file)`: an arm to compute with: kinematics, inverse kinematics, dynamics
 - `force_element(Parameters)`: make a force element of a function of yours, for robots of engine `multibody`
+- `sensor(*channels)`: make a sensor of a function of yours, for robots of engine `multibody`
 - `AttachedRun(run_id)`: read along with a run in another process and send it commands
 """
 
@@ -27,6 +28,7 @@ from botz.errors import BotzError, ControllerError, DivergedError, InputError, R
 
 if TYPE_CHECKING:
     from botz.engines.multibody.elements.base import force_element
+    from botz.engines.multibody.sensing import sensor
     from botz.record.reader import Recording, read
     from botz.robots.serial_arm import SerialArm
     from botz.run import simulate
@@ -44,6 +46,7 @@ _LAZY = {
     "AttachedRun": "botz.sim.attached",
     "SerialArm": "botz.robots.serial_arm",
     "force_element": "botz.engines.multibody.elements.base",
+    "sensor": "botz.engines.multibody.sensing",
 }
 
 __all__ = [
@@ -60,6 +63,7 @@ __all__ = [
     "force_element",
     "load",
     "read",
+    "sensor",
     "simulate",
 ]
 

@@ -20,18 +20,29 @@ def imported(reference: str) -> Any:
 
 
 @cache
-def discovered(group: str) -> dict[str, Any]:
-    """What installed packages name in an entry-point group such as `botz.families`, by name.
-
-    A package that cannot be imported is named on stderr, once, and left out.
-    """
+def installed_points() -> Any:
+    """All entry points of all installed packages, read once."""
     from importlib.metadata import entry_points  # late: as slow as a small command
 
+    return entry_points()
+
+
+@cache
+def discovered(group: str, kind: type = object) -> dict[str, Any]:
+    """What installed packages name in an entry-point group such as `botz.families`, by name: objects or subclasses of
+    `kind`.
+
+    A package that cannot be imported, or that names something else, is named on stderr, once, and left out.
+    """
     records = {}
-    for point in entry_points(group=group):
+    for point in installed_points().select(group=group):
         try:
-            records[point.name] = point.load()
+            record = point.load()
+            if isinstance(record, kind) or (isinstance(record, type) and issubclass(record, kind)):
+                records[point.name] = record
+                continue
+            problem = f"is no {kind.__name__}"
         except Exception as error:  # whatever happens while another package is imported
-            text = f"botz: {point.name!r} of {group} is left out: {point.value} cannot be imported: {error}"
-            print(printable(text), file=sys.stderr)
+            problem = f"cannot be imported: {error}"
+        print(printable(f"botz: {point.name!r} of {group} is left out: {point.value} {problem}"), file=sys.stderr)
     return records

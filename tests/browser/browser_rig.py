@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SMALL = (320, 200)
 
-NO_SHADOWS = """localStorage.setItem("botz.layers", JSON.stringify(["grid", "trail"]));"""
+NO_SHADOWS = """localStorage.setItem("botz.layerChoices", JSON.stringify({ shadows: false, grid: true }));"""
 """Half of what software needs for a picture goes into shadows; tests that do not look at it do without."""
 
 PAD = """

@@ -179,6 +179,16 @@ def test_new_prints_commands_that_work(botz: Botz, tmp_path: Path):
     assert (tmp_path / "path.png").is_file()
 
 
+def test_new_without_an_installed_command_prints_pythons_way(
+    botz: Botz, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("BOTZ_LAUNCHER", raising=False)
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    lines = botz("new", "mine").out.splitlines()
+    assert lines[1].split()[:4] == [str(tmp_path / "python"), "-m", "botz", "run"]
+
+
 def test_doctor_finds_this_installation_good(botz: Botz):
     answer = botz("doctor", "--json")
     findings = {finding["part"]: finding for finding in json.loads(answer.out)}

@@ -14,16 +14,17 @@ import pytest
 from lab_rig import Page, RunningLab
 
 import botz
+import botz.view
 from botz.scenario import library
-from botz.view import lab as lab_package
 from botz.view.lab.catalogue import Catalogue
-from botz.view.lab.driving import MAKERS, hands_of
+from botz.view.lab.driving import hands_of
 from botz.view.lab.forms import TERRAINS, fields_of
 from botz.view.lab.recordings import Recordings
 from botz.view.lab.sentences import ENGLISH, LabError, Sentence, told
 
 WEB = Path(__file__).parents[2] / "web" / "src"
-SOURCES = sorted(Path(lab_package.__file__).parent.glob("*.py"))
+VIEW = Path(botz.view.__file__).parent
+SOURCES = sorted([*VIEW.glob("lab/*.py"), *VIEW.glob("*/driving.py")])
 ENTRY = re.compile(r'^ {2}(?:"((?:[^"\\]|\\.)+)"|(\w+)):\s+"((?:[^"\\]|\\.)*)",$', re.MULTILINE)
 IN_A_TERMINAL = {"server.py", "client.py", "run_process.py", "export_process.py"}
 """Modules whose mistakes are told in a terminal, or are those of a run."""
@@ -174,11 +175,11 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", EXAMPLES)
 def test_modes_axes_and_note_of_all_hands_are_there_in_portuguese(kind: str):
     scenario, commands = EXAMPLES[kind]
     spec: Any = botz.load(scenario).spec
-    hands = hands_of(spec, next(iter(spec.robots)), list(commands.items()), kind)
+    hands = hands_of(spec, next(iter(spec.robots)), list(commands.items()))
     assert hands.hands == kind
     texts = table("texts_pt.ts", "pt")
     wanted = {f"axis.{axis}" for axis in hands.axes} | {f"handMode.{mode}" for mode in hands.modes} | {f"hint.{kind}"}

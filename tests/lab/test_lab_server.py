@@ -274,6 +274,10 @@ def test_a_refused_start_names_the_fields_and_no_command_line(page: Page):
 def test_scenarios_have_keywords_and_pictures(lab: RunningLab, word: str):
     entries = lab.json("/api/scenarios")
     assert any(word in one["keywords"].split() for one in entries)
+    by_name = {one["name"]: one["keywords"].split() for one in entries}
+    assert "avião" not in by_name["castor-tractrix"], "it swings, and has no wing"
+    assert "vento" not in by_name["vivi-half-pipe"], "it winds along, and there is no wind"
+    assert "avião" in by_name["fixed-wing-glide"] and "vento" in by_name["hexarotor-wind"]
     of_library = [one for one in entries if one["name"] in botz.scenario.library.names("scenario")]
     assert of_library and all(one.get("picture") for one in of_library)
     answer = lab.get(f"/{of_library[0]['picture']}")

@@ -13,7 +13,7 @@ import numpy as np
 
 from botz.channels import Channel, ChannelTable
 from botz.endpoints.camera.stream import serve_camera
-from botz.scenario.links import CameraLink
+from botz.scenario.soccer.links import CameraLink
 from botz.scenario.soccer.schema import PlayingField
 from botz.scene.soccer.camera import SoccerCamera
 

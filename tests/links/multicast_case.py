@@ -17,8 +17,8 @@ from fake_match import FakeMatch
 from botz.endpoints.soccer.league import LeagueLink
 from botz.endpoints.soccer.league_messages import Environment, RefereeCall
 from botz.endpoints.soccer.referee import RefereeLink
-from botz.scenario.links import LeagueLink as Settings
-from botz.scenario.links import RefereeLink as RefereeSettings
+from botz.scenario.soccer.links import LeagueLink as Settings
+from botz.scenario.soccer.links import RefereeLink as RefereeSettings
 
 PATIENCE = 10.0
 SILENCE = 0.3

@@ -14,7 +14,7 @@ from botz.endpoints.admission import Admission
 from botz.endpoints.soccer import team as team_link
 from botz.endpoints.soccer import voltage as voltage_link
 from botz.endpoints.soccer.voltage import VoltageLink
-from botz.scenario.links import VoltageLink as Settings
+from botz.scenario.soccer.links import VoltageLink as Settings
 
 JUNK, TEAM = ("127.0.0.1", 1), ("127.0.0.1", 2)
 

@@ -17,7 +17,7 @@ from botz.endpoints.camera import connections as camera_connections
 from botz.endpoints.camera.client import CameraClient, CameraGone
 from botz.endpoints.camera.protocol import HELLO, REFUSAL
 from botz.endpoints.camera.stream import Moments
-from botz.scenario.links import CameraLink
+from botz.scenario.soccer.links import CameraLink
 
 # --- exact images --------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 from botz.endpoints.soccer import league as league_link
 from botz.endpoints.soccer import team as team_link
 from botz.endpoints.soccer.league import LeagueLink
-from botz.scenario.links import LeagueLink as Settings
+from botz.scenario.soccer.links import LeagueLink as Settings
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from botz.endpoints.soccer import team as team_link
 from botz.endpoints.soccer.league import LeagueLink
 from botz.endpoints.soccer.league_messages import Environment
 from botz.errors import InputError, Problem
-from botz.scenario.links import LeagueLink as Settings
+from botz.scenario.soccer.links import LeagueLink as Settings
 
 Make = Callable[..., LeagueLink]
 

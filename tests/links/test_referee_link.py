@@ -18,7 +18,7 @@ from botz.endpoints.soccer import referee as referee_link
 from botz.endpoints.soccer import team as team_link
 from botz.endpoints.soccer.league_messages import ENUMERATIONS, Placement, RefereeCall
 from botz.endpoints.soccer.referee import RefereeLink
-from botz.scenario.links import RefereeLink as Settings
+from botz.scenario.soccer.links import RefereeLink as Settings
 
 FOULS = ENUMERATIONS["Foul"]
 BLUE, YELLOW, NONE = 0, 1, 2

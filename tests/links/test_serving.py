@@ -20,7 +20,7 @@ from common import PATIENCE, BotzProcess, ScenarioFile
 
 from botz import AttachedRun, InputError, load, read
 from botz.endpoints.pose.client import PoseClient
-from botz.endpoints.server_process import Link, turn_until, watch
+from botz.endpoints.server_process import Connection, turn_until, watch
 from botz.endpoints.serving import links_of
 from botz.run import run_scenario
 from botz.sim.shared_memory import process_birth, running
@@ -270,7 +270,7 @@ class Echo:
 
 def test_a_link_that_fails_is_closed_and_the_others_go_on():
     good, bad = Echo(), Echo()
-    links: dict[str, Link] = {"good": good, "bad": bad}
+    links: dict[str, Connection] = {"good": good, "bad": bad}
     told: list[dict[str, Any]] = []
     bad.fails = True
     bad.far.send(b"x")

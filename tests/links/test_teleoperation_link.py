@@ -22,7 +22,7 @@ from botz.control.teleop import slave as teleop_slave
 from botz.control.teleop.master import MasterEnd
 from botz.control.teleop.script import MasterTable
 from botz.control.teleop.sessions import MOST_TO_ONE
-from botz.endpoints.server_process import opened, turn_until
+from botz.endpoints.server_process import turn_until
 from botz.endpoints.soccer import team as team_link
 from botz.endpoints.teleop import client as master_client
 from botz.endpoints.teleop import slave as teleoperation_link
@@ -31,9 +31,9 @@ from botz.endpoints.teleop.slave import LONGEST_PACKET, PERIOD, TeleoperationLin
 from botz.endpoints.udp_port import NOBODY, packets
 from botz.errors import BotzError, InputError
 from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.links import TeleoperationLink as Settings
 from botz.scenario.layers import document
 from botz.scenario.library import find
-from botz.scenario.links import TeleoperationLink as Settings
 
 ARM = SerialArm.of("titan4")
 START = np.array([0.2, 0.9, -1.6, 0.5, 0.3, 0.4])
@@ -312,10 +312,8 @@ def test_a_command_that_the_run_refuses_does_not_end_the_link(bench):
 def test_the_arm_is_chosen_by_name():
     run = FakeArmRun("left", "right")
     for chosen, arm in ((None, "left"), ("right", "right")):
-        link, addresses = opened(
-            "teleoperation", run, Settings(listen="127.0.0.1:0", robot=chosen).model_dump(mode="json")
-        )
-        assert addresses == {"teleoperation": link.address}
+        link = TeleoperationLink(run, Settings(listen="127.0.0.1:0", robot=chosen))
+        assert link.addresses == {"teleoperation": link.address}
         assert link.arm == arm
         link.close()
     with pytest.raises(InputError, match="did you mean 'right'"):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from botz.endpoints.soccer import team as team_link
 from botz.endpoints.soccer.voltage import VoltageLink
 from botz.errors import BotzError, InputError
-from botz.scenario.links import VoltageLink as Settings
+from botz.scenario.soccer.links import VoltageLink as Settings
 
 
 @pytest.fixture

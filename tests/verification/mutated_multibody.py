@@ -18,6 +18,8 @@ from mutations import Functions, Mutation
 KERNEL = "botz.engines.multibody.step"
 PARTS = "botz.engines.multibody.parts"
 SENSING = "botz.engines.multibody.sensing"
+INERTIAL = "botz.engines.multibody.sensors.inertial"
+PROXIMITY = "botz.engines.multibody.sensors.proximity"
 ROWS = "botz.engines.multibody.rows"
 AIR = "botz.engines.multibody.elements.aero"
 JOINTS = "botz.engines.multibody.elements.joints"
@@ -194,19 +196,19 @@ MUTATIONS = (
         ("turbulence",),
     ),
     Mutation(
-        "a gear that the back-EMF forgets", JOINTS, "motor_numbers",
+        "a gear that the back-EMF forgets", JOINTS, "MotorNumbers.of",
         "back_emf=spec.gear_ratio / speed_constant", "back_emf=1.0 / speed_constant",
         ("dc_motor",),
     ),
     # --- sensors
     Mutation(
-        "noise that does not know its rate", SENSING, "record_of",
-        "sensor.gyro_noise / sqrt(period)", "sensor.gyro_noise",
+        "noise that does not know its rate", SENSING, "parameters_of",
+        "1.0 / spec.rate", "1.0",
         ("noise",),
     ),
     Mutation(
-        "a bias that does not walk", SENSING, "walk_bias",
-        "sensor.bias[k] += sensor.walk[k] * noise[used + k]", "sensor.bias[k] = sensor.walk[k] * noise[used + k]",
+        "a bias that does not walk", INERTIAL, "imu",
+        "s.bias[k] += p.gyro_walk", "s.bias[k] = p.gyro_walk",
         ("noise",),
     ),
     Mutation(
@@ -225,8 +227,8 @@ MUTATIONS = (
         ("range_finder",),
     ),
     Mutation(
-        "range finders without end", SENSING, "read_sensors",
-        "reach if true[0] < 0.0 else true[0]", "true[0]",
+        "range finders without end", PROXIMITY, "range_finder",
+        "p.reach if s.rangefinder < 0.0 else s.rangefinder", "s.rangefinder",
         ("range_finder",),
     ),
 )  # fmt: skip
@@ -252,10 +254,13 @@ def uncompiled() -> None:
     from botz.engines.multibody import sensing as multibody_sensing
     from botz.engines.multibody import step as multibody_kernel
     from botz.engines.multibody.elements import base as elements
+    from botz.registry import imported
+    from botz.scenario.multibody.sensors import SENSORS
 
-    multibody_sensing.SENSOR = np.dtype((FieldsFirst, multibody_sensing.SENSOR))
-
+    for kind in SENSORS:
+        imported(kind.implementation)  # now, not while something is broken that it would keep
     elements_by_address: dict[int, tuple[Any, np.dtype]] = {}
+    sensors_by_address: dict[int, tuple[multibody_sensing.SensorKind, np.dtype]] = {}
     native: dict[int, Any] = {}
     pointer = ctypes.c_void_p
 
@@ -264,11 +269,20 @@ def uncompiled() -> None:
         elements_by_address[address] = (kind.function, dtype)
         return SimpleNamespace(address=address)
 
+    def compiled_sensor(kind: multibody_sensing.SensorKind, dtype: np.dtype) -> Any:
+        address = -1 - len(sensors_by_address)
+        sensors_by_address[address] = (kind, dtype)
+        return SimpleNamespace(address=address)
+
+    def read_by_address(address: int, first: int, second: int) -> None:
+        kind, dtype = sensors_by_address[address]
+        kind.function(at(first, dtype), at(second, np.dtype((FieldsFirst, kind.layout))))
+
     def call_with_two(address: int, first: int, second: int) -> None:
         if address in elements_by_address:
             function, dtype = elements_by_address[address]
             present = getattr(sys.modules[function.__module__], function.__name__)
-            present(at(first, dtype), at(second, elements.FRAME))
+            present.function(at(first, dtype), at(second, elements.FRAME))
             return
         if address not in native:
             native[address] = ctypes.CFUNCTYPE(None, pointer, pointer)(int(address))
@@ -280,12 +294,13 @@ def uncompiled() -> None:
         native[address](int(model), int(positions), int(velocities), float(time))
 
     for place, replaced in (
-        (multibody_kernel, (call_with_two, call_integrate)),
-        (multibody_parts, (compiled_call,)),
+        (multibody_kernel, {"call_with_two": call_with_two, "call_integrate": call_integrate}),
+        (multibody_parts, {"compiled_call": compiled_call}),
+        (multibody_sensing, {"compiled_call": compiled_sensor, "call_with_two": read_by_address}),
     ):
-        for function in replaced:
-            assert hasattr(place, function.__name__)
-            setattr(place, function.__name__, function)
+        for name, function in replaced.items():
+            assert hasattr(place, name)
+            setattr(place, name, function)
 
 
 def functions() -> Functions:

@@ -42,16 +42,17 @@ def applied(mutation: Mutation) -> Iterator[None]:
     *outer, name = mutation.function.split(".")
     for part in outer:
         owner = getattr(owner, part)
-    original = getattr(owner, name, None)
+    original = inspect.getattr_static(owner, name, None)
     if original is None:
         raise LookupError(f"{mutation.module} has no {mutation.function} any more")
-    source = textwrap.dedent(inspect.getsource(original))
+    # The record that a decorator makes of a function is made anew with it.
+    source = textwrap.dedent(inspect.getsource(getattr(original, "function", original)))
     if mutation.old not in source:
         raise LookupError(f"{mutation.module}.{mutation.function} has no {mutation.old!r} any more")
     made: dict[str, Any] = {}
     exec(compile(source.replace(mutation.old, mutation.new), mutation.module, "exec"), module.__dict__, made)
     places = [owner] if outer else [one for key, one in sys.modules.items() if key.startswith("botz.")]
-    places = [place for place in places if getattr(place, name, None) is original]
+    places = [place for place in places if inspect.getattr_static(place, name, None) is original]
     for place in places:
         setattr(place, name, made[name])
     try:

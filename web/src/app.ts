@@ -16,10 +16,10 @@ import { ReplaySource } from "./replay";
 import { showFailure } from "./dialogs";
 import { GhostRuns } from "./ghost_runs";
 import { sceneChannels, type Source } from "./source";
-import { isOver, type Store } from "./state";
+import { isOver, recall, remember, type Store } from "./state";
 import { nextFactor, RealTimeMeter } from "./timeline";
 import { Trails } from "./trails";
-import type { LayerName, WorldView } from "./world";
+import type { WorldView } from "./world";
 
 export type Tone = "info" | "good" | "warning" | "error";
 
@@ -64,6 +64,8 @@ export class Lab {
   /** Which picture is loaded, so that a run's recording needs no second one. */
   private loaded: string | null = null;
   private turn = 0;
+  /** Layers that the user has switched on or off. */
+  private readonly layerChoices = recall<Record<string, boolean>>("layerChoices", {});
   private usualRtt: number | null = null;
   private readonly waiters = new Set<(time: number) => void>();
 
@@ -309,11 +311,10 @@ export class Lab {
   private async loadPicture(name: string, path: string, turn: number): Promise<void> {
     const glb = await (await this.connection.get(path)).arrayBuffer();
     if (turn !== this.turn) return;
-    const scene = await this.world.load(glb);
+    const scene = await this.world.load(glb, this.layerChoices);
     if (turn !== this.turn) return;
     this.loaded = name;
-    for (const layer of this.world.layers) this.world.setLayer(layer, this.store.now.layers.has(layer));
-    this.store.set({ scene, camera: this.world.camera });
+    this.store.set({ scene, camera: this.world.camera, layers: this.world.shownLayers });
     this.note("scene", name);
   }
 
@@ -472,12 +473,11 @@ export class Lab {
     if (this.world.camera !== "orbit") this.setCamera(this.world.camera, name);
   }
 
-  setLayer(name: LayerName, on: boolean): void {
-    const layers = new Set(this.store.now.layers);
-    if (on) layers.add(name);
-    else layers.delete(name);
+  setLayer(name: string, on: boolean): void {
+    this.layerChoices[name] = on;
+    remember("layerChoices", this.layerChoices);
     this.world.setLayer(name, on);
-    this.store.set({ layers });
+    this.store.set({ layers: this.world.shownLayers });
   }
 
   setCamera(name: string, target?: string): void {

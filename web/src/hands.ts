@@ -86,6 +86,10 @@ const BUTTONS: Record<string, Record<string, ButtonBinding>> = {
   },
 };
 
+/** Keys and sticks of axes that are not known here, as those of another family's commands: in the order of the list. */
+const FREE = [AHEAD, { ...SIDE, plus: ["KeyA", "ArrowLeft"], minus: ["KeyD", "ArrowRight"] }, RISE, TURN_BESIDE];
+const UNBOUND = bound([], [], null, false, null);
+
 /** Which arrangement a robot uses in a mode. */
 export function profileOf(robot: RobotInfo, mode: string | null): string {
   const withMode = `${robot.hands}:${mode}`;
@@ -93,7 +97,8 @@ export function profileOf(robot: RobotInfo, mode: string | null): string {
   return robot.hands === "tank" ? "tank:drive" : robot.hands;
 }
 
-/** The shipped arrangement for a robot: its own axes, those that are not known here left to the user. */
+/** The shipped arrangement for a robot: its own axes; those that are not known here get what is free,
+ * and the user changes it. */
 export function defaultMapping(robot: RobotInfo, mode: string | null): Mapping {
   const profile = profileOf(robot, mode);
   const known = AXES[profile] ?? {};
@@ -101,9 +106,9 @@ export function defaultMapping(robot: RobotInfo, mode: string | null): Mapping {
   const axes = named.length ? named : Object.keys(known);
   // A robot with several modes lists the axes of all of them.
   const extra = robot.modes.length > 1 ? [] : robot.axes.filter((axis) => !(axis in known));
-  const free = bound([], [], null, false, null);
+  const free = named.length ? [] : FREE;
   return structuredClone({
-    axes: Object.fromEntries([...axes.map((axis) => [axis, known[axis]!]), ...extra.map((axis) => [axis, free])]),
+    axes: Object.fromEntries([...axes.map((axis) => [axis, known[axis]!]), ...extra.map((axis, k) => [axis, free[k] ?? UNBOUND])]),
     buttons: BUTTONS[robot.hands] ?? {},
   });
 }

@@ -1,6 +1,6 @@
 // The page in two languages. Every text has a key; `texts_en.ts` is the reference, `texts_pt.ts` has the same keys.
 // What the server says in English is said in Portuguese by `texts_pt_server.ts`.
-import type { Said } from "./protocol";
+import type { Said, Texts } from "./protocol";
 import { en } from "./texts_en";
 import { pt } from "./texts_pt";
 import { ptForm, ptSentences } from "./texts_pt_server";
@@ -45,6 +45,11 @@ export function isKey(key: string): key is Key {
 /** The text of a computed key, or a fallback: for names that a scene or a robot brings along. */
 export function textOr(key: string, fallback: string, params: Params = {}): string {
   return isKey(key) ? text(key, params) : fallback;
+}
+
+/** Texts that come with what they name, which English has at least. */
+export function translated(texts: Texts): [string, string] {
+  return texts[chosen] ?? texts.en;
 }
 
 /** What the server says: its own English, or the same in the chosen language where that has all of its sentences. */

@@ -1,11 +1,9 @@
 /** A small table in the corner: which arrow is what, and how much of it a metre stands for. */
 
 import { fixed } from "./i18n";
-import type { LegendEntry } from "./indicators";
+import type { LegendEntry } from "./marks";
 
 export class Legend {
-  /** Words for the layers; without one the layer's own name is shown. */
-  texts: Partial<Record<string, string>> = {};
   private readonly box = document.createElement("div");
   private shown = "";
 
@@ -30,7 +28,7 @@ export class Legend {
   show(entries: LegendEntry[]): void {
     const rows = entries.map((entry) => {
       const amount = `${plain(entry.perMetre)} ${entry.unit}`;
-      return { colour: entry.colour, text: `${this.texts[entry.layer] ?? entry.layer}  1 m = ${amount}` };
+      return { colour: entry.colour, text: `${entry.title}  1 m = ${amount}` };
     });
     const key = rows.map((row) => row.text).join("|");
     if (key === this.shown) return;

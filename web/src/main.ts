@@ -29,9 +29,9 @@ import { h } from "./dom";
 import { fittingLanguage, setLanguage, text, type Language } from "./i18n";
 import { Layout } from "./layout";
 import type { ClientMessage } from "./protocol";
-import { DEFAULT_LAYERS, initialState, recall, remember, Store, type Tab } from "./state";
+import { initialState, recall, remember, Store, type Tab } from "./state";
 import { Toasts } from "./toasts";
-import { WorldView, type LayerName } from "./world";
+import { WorldView } from "./world";
 
 function begin(root: HTMLElement): void {
   const asked = new URLSearchParams(location.search);
@@ -47,7 +47,6 @@ function begin(root: HTMLElement): void {
   const store = new Store({
     ...initialState(),
     language,
-    layers: new Set(recall<LayerName[]>("layers", [...DEFAULT_LAYERS])),
     tab: narrow ? null : recall<Tab | null>("tab", null),
     gain: recall("gain", 1),
     sticks: matchMedia("(pointer: coarse)").matches,

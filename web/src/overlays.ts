@@ -1,4 +1,4 @@
-/** Lines, points, names and the grid over the world. */
+/** Lines, points, words and the grid over the world. */
 
 import {
   BufferAttribute,
@@ -15,13 +15,11 @@ import {
   Sprite,
   SpriteMaterial,
   Vector3,
-  type Object3D,
 } from "three";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/addons/lines/LineSegmentsGeometry.js";
 import { Arrows } from "./arrows";
-import type { ActorInfo } from "./protocol";
 
 /** A path that was driven, as a line and as arrows along it. */
 export class Trail extends Group {
@@ -146,65 +144,46 @@ export function workspaceCloud(points: Float32Array): Points {
   return cloud;
 }
 
-/** Names above the robots, of one size on the screen. */
-export class Names extends Group {
-  private readonly labels: { sprite: Sprite; object: Object3D; above: number }[] = [];
+/** Words at a place, of one size on the screen. */
+export class Label extends Sprite {
+  private text: string | null = null;
 
-  constructor(actors: ActorInfo[], objects: ReadonlyMap<string, Object3D>) {
-    super();
-    for (const actor of actors) {
-      const object = objects.get(actor.node);
-      if (!object) continue;
-      const sprite = label(actor.name);
-      this.labels.push({ sprite, object, above: 1.15 * actor.size });
-      this.add(sprite);
-    }
+  constructor() {
+    super(new SpriteMaterial({ depthTest: false, sizeAttenuation: false, fog: false, toneMapped: false }));
+    this.center.set(0.5, 0);
+    this.renderOrder = 30;
   }
 
-  update(): void {
-    for (const { sprite, object, above } of this.labels) {
-      sprite.position.setFromMatrixPosition(object.matrixWorld);
-      sprite.position.z += above;
-      let shown = true;
-      for (let one: Object3D | null = object; one; one = one.parent) shown &&= one.visible;
-      sprite.visible = shown;
-    }
+  write(text: string): void {
+    if (text === this.text) return;
+    this.text = text;
+    const canvas = document.createElement("canvas");
+    const context = canvas.getContext("2d")!;
+    const font = "600 34px system-ui, sans-serif";
+    context.font = font;
+    const width = Math.ceil(context.measureText(text).width) + 44;
+    canvas.width = width;
+    canvas.height = 60;
+    context.font = font;
+    context.fillStyle = "rgba(16, 20, 26, 0.72)";
+    context.beginPath();
+    context.roundRect(0, 4, width, 52, 26);
+    context.fill();
+    context.fillStyle = "#eef3f8";
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(text, width / 2, 31);
+    this.material.map?.dispose();
+    this.material.map = new CanvasTexture(canvas);
+    this.material.map.colorSpace = "srgb";
+    this.material.needsUpdate = true;
+    this.scale.set((0.033 * width) / 60, 0.033, 1);
   }
 
   free(): void {
-    for (const { sprite } of this.labels) {
-      sprite.material.map?.dispose();
-      sprite.material.dispose();
-    }
-    this.removeFromParent();
+    this.material.map?.dispose();
+    this.material.dispose();
   }
-}
-
-function label(text: string): Sprite {
-  const canvas = document.createElement("canvas");
-  const context = canvas.getContext("2d")!;
-  const font = "600 34px system-ui, sans-serif";
-  context.font = font;
-  const width = Math.ceil(context.measureText(text).width) + 44;
-  canvas.width = width;
-  canvas.height = 60;
-  context.font = font;
-  context.fillStyle = "rgba(16, 20, 26, 0.72)";
-  context.beginPath();
-  context.roundRect(0, 4, width, 52, 26);
-  context.fill();
-  context.fillStyle = "#eef3f8";
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  context.fillText(text, width / 2, 31);
-  const map = new CanvasTexture(canvas);
-  map.colorSpace = "srgb";
-  const material = new SpriteMaterial({ map, depthTest: false, sizeAttenuation: false, fog: false, toneMapped: false });
-  const sprite = new Sprite(material);
-  sprite.center.set(0.5, 0);
-  sprite.scale.set((0.033 * width) / 60, 0.033, 1);
-  sprite.renderOrder = 30;
-  return sprite;
 }
 
 const gridVertex = `

@@ -2,7 +2,7 @@
 // their own.
 import type { Lab } from "./app";
 import { button, clear, h, icon, note, type IconName } from "./dom";
-import { text, textOr, type Key } from "./i18n";
+import { text, textOr, translated, type Key } from "./i18n";
 import { remember, type Tab } from "./state";
 
 export interface Panel {
@@ -123,34 +123,19 @@ export class LayersPanel implements Panel {
   constructor(private readonly lab: Lab) {
     this.element.append(this.list);
     lab.store.on(["scene", "layers", "language"], () => this.draw());
-    lab.store.on(["language"], () =>
-      lab.world.setLegendTexts(
-        Object.fromEntries(lab.world.layers.map((name) => [name, textOr(`layer.${name}`, name)])),
-      ),
-    );
-    lab.store.on(["layers"], () => remember("layers", [...lab.store.now.layers]));
   }
 
   private draw(): void {
-    const { world, store } = this.lab;
+    const { scene, layers } = this.lab.store.now;
     clear(this.list);
-    if (!store.now.scene) return void this.list.append(note("layers.empty"));
-    for (const name of world.usefulLayers()) {
-      const box = h("input", {
-        type: "checkbox",
-        class: "switch",
-        id: `layer-${name}`,
-        checked: store.now.layers.has(name),
-      });
+    if (!scene) return void this.list.append(note("layers.empty"));
+    for (const { name, texts } of scene.layers) {
+      const [title, about] = translated(texts);
+      const id = `layer-${name}`;
+      const box = h("input", { type: "checkbox", class: "switch", id, checked: layers.has(name) });
       box.addEventListener("change", () => this.lab.setLayer(name, box.checked));
-      this.list.append(
-        h(
-          "label",
-          { class: "switch-row", for: `layer-${name}` },
-          h("span", {}, h("b", {}, textOr(`layer.${name}`, name)), h("small", {}, textOr(`layer.${name}.about`, ""))),
-          box,
-        ),
-      );
+      const words = h("span", {}, h("b", {}, title), h("small", {}, about));
+      this.list.append(h("label", { class: "switch-row", for: id }, words, box));
     }
   }
 }

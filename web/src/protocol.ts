@@ -25,7 +25,7 @@ export interface NodeInfo {
   shown_by?: string;
 }
 
-export type Hands = "planar" | "omni" | "tank" | "flight" | "plane" | "arm" | "soccer" | "none";
+export type Hands = "planar" | "omni" | "tank" | "flight" | "plane" | "arm" | "soccer" | "commands" | "none";
 
 export interface ActorInfo {
   name: string;
@@ -41,34 +41,6 @@ export interface CameraInfo {
   vertical_view: number;
 }
 
-export interface WheelContactInfo {
-  kind: "wheel-contact";
-  robot: string;
-  node: string;
-  contact: string;
-  normal: string;
-  load: string;
-  force: string;
-}
-export interface PointForceInfo {
-  kind: "thrust" | "contact-force";
-  robot: string;
-  node: string;
-  force: string;
-}
-export interface VelocityInfo {
-  kind: "velocity";
-  robot: string;
-  node: string;
-  twist: string;
-  in_body: boolean;
-}
-export interface RotationCentreInfo {
-  kind: "icr";
-  robot: string;
-  node: string;
-  twist: string;
-}
 export interface ArmInfo {
   kind: "arm";
   robot: string;
@@ -81,13 +53,55 @@ export interface ScoreInfo {
   robot: string;
   channel: string;
 }
+/** Those that the page reads itself; the others are there for layers. */
 export type IndicatorInfo =
-  | WheelContactInfo
-  | PointForceInfo
-  | VelocityInfo
-  | RotationCentreInfo
   | ArmInfo
-  | ScoreInfo;
+  | ScoreInfo
+  | { kind: "thrust"; robot: string; node: string }
+  | { kind: "wheel-contact" | "contact-force" | "velocity" | "icr"; robot: string; node: string };
+
+/** What layers draw: src/botz/scene/marks.py has what each key means. */
+export interface SpotInfo {
+  node: string | null;
+  offset: Vector;
+  point: string | null;
+  rest_of: string | null;
+  on_top: boolean;
+}
+export type MarkInfo = { shown_by: string | null } & (
+  | {
+      kind: "Arrow";
+      at: SpotInfo;
+      channel: string;
+      components: Vector;
+      axes: "world" | "node" | "ground" | "twist";
+      normal: string | null;
+      beside: string | null;
+    }
+  | { kind: "Point"; at: SpotInfo; size: number }
+  | { kind: "Line"; at: SpotInfo; to: SpotInfo; size: number }
+  | { kind: "Ring"; at: SpotInfo; radius: number }
+  | { kind: "Frame"; at: SpotInfo; length: number }
+  | { kind: "Text"; at: SpotInfo; text: string; above: number; channel: string | null; component: number; unit: string }
+  | { kind: "PageDrawn" }
+);
+
+/** Title, and what it is about, by language. */
+export type Texts = { en: [string, string] } & { [language: string]: [string, string] | undefined };
+
+export interface SceneLayer {
+  name: string;
+  texts: Texts;
+  on: boolean;
+  colour: string;
+  /** Of its arrows. */
+  unit: string;
+  longest: number;
+  least: number;
+  marks: MarkInfo[];
+  /** What the marks follow. */
+  channels: string[];
+}
 
 /** Ground whose mirror images follow one another: the mesh of `node` with so many lines along x and y. */
 export interface RepeatsInfo {
@@ -103,6 +117,7 @@ export interface SceneDescription {
   actors: ActorInfo[];
   cameras: CameraInfo[];
   indicators: IndicatorInfo[];
+  layers: SceneLayer[];
   centre: Vector;
   radius: number;
   indoors: boolean;

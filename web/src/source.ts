@@ -1,6 +1,5 @@
 // Where numbers come from: a run that is going on, or a recording. The view, the plots and the tables need not know.
-import type { ChannelInfo, IndicatorInfo, Lookup, SceneDescription } from "./protocol";
-import type { LayerName } from "./world";
+import type { ChannelInfo, Lookup, SceneDescription } from "./protocol";
 
 export interface Series {
   t: ArrayLike<number>;
@@ -22,43 +21,11 @@ export interface Source {
   close(): void;
 }
 
-const LAYER_OF: Record<IndicatorInfo["kind"], LayerName[]> = {
-  "wheel-contact": ["normal", "traction", "lateral", "contacts"],
-  thrust: ["thrust"],
-  "contact-force": ["contacts"],
-  velocity: ["velocity"],
-  icr: ["icr"],
-  arm: ["solutions", "workspace"],
-  score: [],
-};
-
-/** Channels that an indicator reads. */
-export function indicatorChannels(one: IndicatorInfo): string[] {
-  switch (one.kind) {
-    case "wheel-contact":
-      return [one.contact, one.normal, one.load, one.force];
-    case "thrust":
-    case "contact-force":
-      return [one.force];
-    case "velocity":
-    case "icr":
-      return [one.twist];
-    case "arm":
-      return [one.joints];
-    case "score":
-      return [one.channel];
-  }
-}
-
 /** What the picture needs: poses, the switched-on layers, the score. */
-export function sceneChannels(scene: SceneDescription, layers: ReadonlySet<LayerName>): string[] {
+export function sceneChannels(scene: SceneDescription, layers: ReadonlySet<string>): string[] {
   const names = [...scene.channels];
-  for (const one of scene.indicators) {
-    // Arrows of velocity stand where wheels touch the ground too.
-    if (one.kind === "wheel-contact" && layers.has("velocity")) names.push(one.contact, one.load);
-    if (one.kind === "score" || LAYER_OF[one.kind].some((layer) => layers.has(layer)))
-      names.push(...indicatorChannels(one));
-  }
+  for (const one of scene.layers) if (layers.has(one.name)) names.push(...one.channels);
+  for (const one of scene.indicators) if (one.kind === "score") names.push(one.channel);
   return [...new Set(names)];
 }
 

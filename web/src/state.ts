@@ -1,7 +1,6 @@
 // What the page knows and shows, in one place: parts of the page listen to the entries they draw.
 import type { ConnectionStatus } from "./connection";
 import type { Language } from "./i18n";
-import type { LayerName } from "./world";
 import type {
   ChannelInfo,
   RecordingDetails,
@@ -45,7 +44,8 @@ export interface LabState {
   realTime: number | null;
   camera: string;
   cameraTarget: string | null;
-  layers: Set<LayerName>;
+  /** Those of the scene that are switched on. */
+  layers: Set<string>;
   tab: Tab | null;
   library: boolean;
   chosen: string | null;
@@ -114,8 +114,6 @@ export class Store {
   }
 }
 
-export const DEFAULT_LAYERS: readonly LayerName[] = ["shadows", "trail"];
-
 export function initialState(): LabState {
   return {
     language: "en",
@@ -138,7 +136,7 @@ export function initialState(): LabState {
     realTime: null,
     camera: "orbit",
     cameraTarget: null,
-    layers: new Set(DEFAULT_LAYERS),
+    layers: new Set(),
     tab: null,
     library: true,
     chosen: null,

@@ -73,6 +73,7 @@ export const ptSentences: Record<string, string> = {
   "door.closed": "Sem token: abra o endereço que o laboratório mostrou no terminal.",
   "door.guesses": "Tokens errados demais.",
 
+  "hands.commands": "A deflexão máxima é 1 da unidade de cada comando.",
   "hands.none": "Não recebe comandos que se possam dar com as mãos.",
   "hands.wheels": "As rodas não o deixam mover-se em todas as direções, nem andar e girar.",
   "hands.refused": "{robot}: {why}",

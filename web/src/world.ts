@@ -5,35 +5,15 @@ import { Cameras } from "./cameras";
 import { EndlessGround, surfaceOf } from "./endless";
 import { Ghost, Postures } from "./ghosts";
 import { text } from "./i18n";
-import { Indicators, markSize, type LegendEntry as Entry } from "./indicators";
 import { Legend } from "./legend";
 import { Look } from "./look";
+import { LayerMarks, markSize, type LegendEntry } from "./marks";
 import { Rig } from "./motions";
-import { Grid, Names, Trail, workspaceCloud } from "./overlays";
+import { Grid, Trail, workspaceCloud } from "./overlays";
 import { fadePlates } from "./plates";
 import { Propellers } from "./propellers";
 import type { Lookup, SceneDescription, Vector } from "./protocol";
 import { freeTree, readScene, sharpenTextures, type LoadedScene } from "./scene_file";
-
-export const layerNames = [
-  "normal",
-  "traction",
-  "lateral",
-  "velocity",
-  "thrust",
-  "contacts",
-  "frames",
-  "icr",
-  "workspace",
-  "solutions",
-  "trail",
-  "trail-arrows",
-  "shadows",
-  "grid",
-  "names",
-] as const;
-export type LayerName = (typeof layerNames)[number];
-export type LegendEntry = Entry<LayerName>;
 
 export interface View {
   eye: Vector;
@@ -58,7 +38,6 @@ const trailColour = "#ffb454";
 const nothing: Lookup = () => null;
 
 export class WorldView {
-  readonly layers: readonly LayerName[] = layerNames;
   description: SceneDescription | null = null;
   /** Called when another camera or another target has been chosen. */
   onCamera: ((name: string, target: string | null) => void) | null = null;
@@ -69,12 +48,11 @@ export class WorldView {
   private readonly look: Look;
   private readonly eyes: Cameras;
   private readonly legendBox: Legend;
-  private readonly on = new Set<LayerName>(["shadows", "trail"]);
+  private readonly on = new Set<string>();
   private loaded: LoadedScene | null = null;
   private rig: Rig | null = null;
-  private indicators: Indicators | null = null;
+  private marks: LayerMarks | null = null;
   private propellers: Propellers | null = null;
-  private names: Names | null = null;
   private grid: Grid | null = null;
   private endless: EndlessGround | null = null;
   /** Whether the user chose the camera: then it stays from scene to scene. */
@@ -109,8 +87,8 @@ export class WorldView {
 
   // --- the scene ----------------------------------------------------------------------------------------------
 
-  /** Puts a scene in the place of the last one; layers and the kind of camera stay. */
-  async load(glb: ArrayBuffer): Promise<SceneDescription> {
+  /** Puts a scene in the place of the last one; the kind of camera stays. `choices`: layers switched on or off. */
+  async load(glb: ArrayBuffer, choices: Record<string, boolean> = {}): Promise<SceneDescription> {
     const number = ++this.loads;
     const loaded = await readScene(glb);
     if (number !== this.loads) {
@@ -130,15 +108,14 @@ export class WorldView {
     const extent = extentOf(loaded);
     this.look.setPlace(description.indoors, extent);
     this.rig = new Rig(objects, description.nodes);
-    this.indicators = new Indicators(description, objects);
+    this.marks = new LayerMarks(description, objects);
     this.propellers = new Propellers(description, objects);
-    this.names = new Names(description.actors, objects);
     this.grid = new Grid(description.radius, extent);
     this.repeatGround(loaded);
-    this.over.add(this.indicators, this.names, this.grid);
+    this.over.add(this.marks, this.grid);
     for (const one of description.indicators)
       if (one.kind === "arm") this.postures.set(one.robot, new Postures(one, objects, description.nodes));
-    for (const layer of layerNames) this.applyLayer(layer);
+    for (const layer of description.layers) this.setLayer(layer.name, choices[layer.name] ?? layer.on);
     this.eyes.enter(description, objects, extent);
     if (this.ownCamera) this.eyes.choose(camera);
     this.onCamera?.(this.eyes.name, this.eyes.target);
@@ -155,8 +132,7 @@ export class WorldView {
     this.time = time;
     for (const postures of this.postures.values()) postures.update(lookup);
     this.loaded.root.updateMatrixWorld();
-    this.indicators?.update(lookup, performance.now() / 1000);
-    this.names?.update();
+    this.marks?.update(lookup, performance.now() / 1000);
   }
 
   // --- ghosts, postures, reach, trails ------------------------------------------------------------------------
@@ -213,37 +189,37 @@ export class WorldView {
 
   // --- layers -------------------------------------------------------------------------------------------------
 
-  setLayer(name: LayerName, on: boolean): void {
+  /** Names of the layers that this scene has something for. */
+  get layers(): string[] {
+    return this.description?.layers.map((layer) => layer.name) ?? [];
+  }
+
+  /** Those of them that are switched on. */
+  get shownLayers(): Set<string> {
+    return new Set(this.layers.filter((name) => this.on.has(name)));
+  }
+
+  setLayer(name: string, on: boolean): void {
     if (on) this.on.add(name);
     else this.on.delete(name);
     this.applyLayer(name);
     this.show(this.lookup, this.time);
   }
 
-  /** Layers that this scene has something for. */
-  usefulLayers(): LayerName[] {
-    const found = this.indicators?.useful() ?? new Set<string>();
-    if (this.postures.size > 0) for (const layer of ["workspace", "solutions"]) found.add(layer);
-    if (this.description?.actors.length) for (const layer of ["trail", "trail-arrows", "names"]) found.add(layer);
-    for (const layer of ["shadows", "grid"]) found.add(layer);
-    return layerNames.filter((layer) => found.has(layer));
+  /** How many arrows, points, lines, rings, frames and texts of a layer are drawn at the moment. */
+  drawnMarks(name: string): number {
+    return this.marks?.drawn(name) ?? 0;
   }
 
   legend(): LegendEntry[] {
-    return (this.indicators?.legend() ?? []) as LegendEntry[];
+    return this.marks?.legend() ?? [];
   }
 
-  /** Words of the legend, by layer, in the page's language. */
-  setLegendTexts(texts: Partial<Record<LayerName, string>>): void {
-    this.legendBox.texts = texts;
-  }
-
-  private applyLayer(name: LayerName): void {
+  private applyLayer(name: string): void {
     const on = this.on.has(name);
-    this.indicators?.setLayer(name, on);
+    this.marks?.setLayer(name, on);
     if (name === "shadows") this.look.setShadows(on);
     if (name === "grid" && this.grid) this.grid.visible = on;
-    if (name === "names" && this.names) this.names.visible = on;
     if (name === "workspace") for (const cloud of this.clouds.values()) cloud.visible = on;
     if (name === "solutions") for (const one of this.postures.values()) one.visible = on;
     if (name === "trail" || name === "trail-arrows")
@@ -409,14 +385,13 @@ export class WorldView {
     for (const id of [...this.trails.keys()]) this.removeTrail(id);
     for (const one of this.postures.values()) one.clear();
     this.postures.clear();
-    this.indicators?.free();
+    this.marks?.free();
     this.propellers?.free();
-    this.names?.free();
     if (this.grid) freeTree(this.grid);
     this.endless?.free();
     this.endless = null;
     if (this.loaded) freeTree(this.loaded.root);
-    this.loaded = this.rig = this.indicators = this.propellers = this.names = this.grid = null;
+    this.loaded = this.rig = this.marks = this.propellers = this.grid = null;
     this.description = null;
     this.lookup = nothing;
   }

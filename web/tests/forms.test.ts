@@ -3,7 +3,7 @@ import { grouped, groupTitle, labelOf, overrides, parseField, shown, Typed, type
 import { setLanguage } from "../src/i18n";
 import { groupScenarios, when } from "../src/library";
 import { groupChannels } from "../src/numbers";
-import type { ChannelInfo, FormField, SceneDescription } from "../src/protocol";
+import type { ChannelInfo, FormField, SceneDescription, SceneLayer } from "../src/protocol";
 import { componentName, componentUnit, sceneChannels } from "../src/source";
 import { initialState, Store } from "../src/state";
 
@@ -160,15 +160,16 @@ describe("lists", () => {
 });
 
 describe("what is asked of the server", () => {
+  const layer: Omit<SceneLayer, "name" | "channels"> = { texts: { en: ["", ""] }, on: false, colour: "", unit: "", longest: 1, least: 1, marks: [] };
   const scene = {
     nodes: [],
     channels: ["a/pose"],
     actors: [],
     cameras: [],
-    indicators: [
-      { kind: "velocity", robot: "a", node: "a", twist: "a/twist", in_body: true },
-      { kind: "wheel-contact", robot: "a", node: "a", contact: "c", normal: "n", load: "l", force: "f" },
-      { kind: "score", robot: "", channel: "score" },
+    indicators: [{ kind: "score", robot: "", channel: "score" }],
+    layers: [
+      { ...layer, name: "velocity", channels: ["a/twist", "c"] },
+      { ...layer, name: "lateral", channels: ["c", "n"] },
     ],
     centre: [0, 0, 0],
     radius: 1,
@@ -177,8 +178,8 @@ describe("what is asked of the server", () => {
 
   it("is what the picture and the switched-on layers need", () => {
     expect(sceneChannels(scene, new Set())).toEqual(["a/pose", "score"]);
-    expect(sceneChannels(scene, new Set(["velocity"]))).toEqual(["a/pose", "a/twist", "c", "l", "score"]);
-    expect(sceneChannels(scene, new Set(["lateral"]))).toEqual(["a/pose", "c", "n", "l", "f", "score"]);
+    expect(sceneChannels(scene, new Set(["velocity"]))).toEqual(["a/pose", "a/twist", "c", "score"]);
+    expect(sceneChannels(scene, new Set(["velocity", "lateral"]))).toEqual(["a/pose", "a/twist", "c", "n", "score"]);
   });
 });
 

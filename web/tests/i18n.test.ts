@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { clock, fittingLanguage, formText, number, said, setLanguage, text, textOr } from "../src/i18n";
-import type { Said } from "../src/protocol";
+import { clock, fittingLanguage, formText, number, said, setLanguage, text, textOr, translated } from "../src/i18n";
+import type { Said, Texts } from "../src/protocol";
 import { en } from "../src/texts_en";
 import { pt } from "../src/texts_pt";
 
@@ -42,7 +42,7 @@ describe("texts", () => {
   });
 
   it("uses every text somewhere", () => {
-    const computed = /^(link|step|status|engine|layer|camera|handMode|pad|axis|hold|hint|team|export)\./;
+    const computed = /^(link|step|status|engine|camera|handMode|pad|axis|hold|hint|team|export)\./;
     const unused = Object.keys(en).filter((key) => !sources.includes(`"${key}"`) && !computed.test(key));
     expect(unused).toEqual([]);
   });
@@ -52,6 +52,13 @@ describe("texts", () => {
     expect(textOr("camera.of-this-scene", "of-this-scene")).toBe("of-this-scene");
     setLanguage("pt-BR");
     expect(text("library.start")).toBe("Iniciar");
+  });
+
+  it("takes texts that a scene brings along, in English where there is no other", () => {
+    const both = { en: ["Grid", "squares"], "pt-BR": ["Grade", "quadrados"] } satisfies Texts;
+    setLanguage("pt-BR");
+    expect(translated(both)[0]).toBe("Grade");
+    expect(translated({ en: ["Tether", ""] })[0]).toBe("Tether");
   });
 
   it("chooses the language by the first wish that it knows", () => {

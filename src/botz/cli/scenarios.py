@@ -245,19 +245,21 @@ def new(folder: Annotated[Path, typer.Argument(help="A folder that does not exis
     scenario, plot, first = (shlex.quote(str(folder / name)) for name in ("scenario.yaml", "plot.py", "first"))
     print(f"{folder} holds scenario.yaml, controller.py and plot.py. Try:")
     # The commands as they work from here: this Python has botz, and the one on the path may not.
-    botz, python = (shlex.quote(word) for word in (calling_name(), sys.executable))
+    botz, python = shlex.join(calling_words()), shlex.quote(sys.executable)
     print(f"  {botz} run {scenario} --out {first}")
     print(f"  {python} {plot} {first}")
     print(f"  {botz} run {scenario} --lab")
 
 
-def calling_name() -> str:
-    """How this command was called: `botz`, the path of `./botz`, or that of the environment's command."""
+def calling_words() -> list[str]:
+    """How this command is called: `botz`, the path of `./botz` or of the environment's command, or by Python's `-m`."""
     from shutil import which
 
     launcher = os.environ.get("BOTZ_LAUNCHER")
     if launcher:
-        return launcher
+        return [launcher]
+    mine = which("botz", path=str(Path(sys.executable).parent))
+    if mine is None:
+        return [sys.executable, "-m", "botz"]
     found = which("botz")
-    mine = Path(sys.executable).with_name("botz")
-    return "botz" if found and Path(found).resolve() == mine.resolve() else str(mine)
+    return ["botz"] if found and Path(found).resolve() == Path(mine).resolve() else [mine]

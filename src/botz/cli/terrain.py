@@ -26,26 +26,27 @@ def terrain(
 ) -> None:
     """Show the ground of a scenario: sizes, heights, steepest slope, and a picture with two cuts through the start."""
     from botz.scenario.load import load
-    from botz.scenario.vehicle.schema import VehicleScenario
     from botz.terrain.height_grid import build_grid
     from botz.view.silhouettes import silhouettes_of
     from botz.view.terrain_drawing import draw_terrain, terrain_report
 
     loaded = load(scenario, overrides=list(set_ or []))
-    spec = loaded.spec
-    if not isinstance(spec, VehicleScenario):
-        raise InputError(Problem(f"engine {loaded.engine!r} has no terrain; that of 'vehicle' has", file=loaded.file))
+    spec: Any = loaded.spec
+    ground = getattr(spec.world, "terrain", None)
+    if ground is None:
+        kind = "engine" if "terrain" not in type(spec.world).model_fields else "this scenario of engine"
+        raise InputError(Problem(f"{kind} {loaded.engine!r} has no terrain", file=loaded.file, key="world.terrain"))
     try:
-        grid = build_grid(spec.world.terrain, spec.seed)
+        grid = build_grid(ground, spec.seed)
     except InputError as error:
         raise loaded.with_places(error) from error
     report = terrain_report(grid, spec.robots)
     path = out or Path(f"{loaded.name}-terrain.png")
     picture = draw_terrain(grid, spec.robots, silhouettes_of(spec), path, title=loaded.name)
     if as_json:
-        print_json({"terrain": spec.world.terrain.type, **report, "picture": str(picture)})
+        print_json({"terrain": ground.type, **report, "picture": str(picture)})
     else:
-        print_pairs({"terrain": spec.world.terrain.type, **shown(report), "picture": str(picture)})
+        print_pairs({"terrain": ground.type, **shown(report), "picture": str(picture)})
 
 
 def shown(report: dict[str, Any]) -> dict[str, str]:

@@ -1,5 +1,5 @@
-"""What serves a run, in processes of their own that `botz.endpoints.serving` starts: one for the camera,
-one for all others.
+"""What serves a run, in processes of their own that `botz.endpoints.serving` starts: one for each endpoint that asks
+for it, as the camera does, and one for all others.
 
 Each is a fresh interpreter that attaches to the run's shared memory and never delays the physics. When standard input
 closes, the parent is gone or wants it to end.
@@ -20,7 +20,8 @@ from typing import Any, Protocol
 
 from botz.child import Tell, take_orders
 from botz.errors import BotzError, InputError
-from botz.scenario import links as settings_of
+from botz.registry import imported
+from botz.scenario.links import Endpoint
 from botz.sim.attached import AttachedRun
 
 LONGEST_WAIT = 0.05
@@ -38,12 +39,14 @@ REASONS = {
     errno.EACCES: "not allowed to this user",
 }
 
+Endpoints = Mapping[str, Endpoint]
 
-class Link(Protocol):
-    """One link in the loop below. Times are those of `time.perf_counter()`; no call waits."""
 
-    address: str
+class Connection(Protocol):
+    """What an endpoint opens, in the loop below. Times are those of `time.perf_counter()`; no call waits."""
 
+    @property
+    def addresses(self) -> dict[str, str]: ...
     @property
     def sockets(self) -> list[socket.socket]: ...
     def receive(self) -> None: ...
@@ -73,14 +76,16 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(NICENESS)
 
-    serve = serve_camera if orders["kind"] == "camera" else serve_links
+    records = orders["endpoints"].items()
     try:
+        endpoints = {name: imported(record).model_validate(settings) for name, (record, settings) in records}
+        serve = serve_alone if any(one.serves for one in endpoints.values()) else serve_together
         run = AttachedRun(orders["run_id"])
 
         def should_stop() -> bool:
             return parent_gone.is_set() or run.finished
 
-        counters = serve(run, orders, tell, should_stop)
+        counters = serve(run, endpoints, orders["seed"], tell, should_stop)
         run.close()
         tell({"event": "finished", "counters": counters})
     except CannotOpen as error:
@@ -97,40 +102,41 @@ def watch_parent(gone: threading.Event) -> None:
     os._exit(1)
 
 
-def serve_camera(
-    run: AttachedRun, orders: Mapping[str, Any], tell: Tell, should_stop: Callable[[], bool]
+def serve_alone(
+    run: AttachedRun, endpoints: Endpoints, seed: int, tell: Tell, should_stop: Callable[[], bool]
 ) -> dict[str, Any]:
-    from botz.endpoints.camera.stream import serve_camera as serve
-
-    settings = settings_of.CameraLink.model_validate(orders["settings"]["camera"])
+    """One endpoint that has this process for itself."""
+    ((name, endpoint),) = endpoints.items()
     ready = False
 
     def tell_ready(address: str) -> None:
         nonlocal ready
         ready = True
-        tell({"event": "ready", "addresses": {"camera": address}})
+        tell({"event": "ready", "addresses": {name: address}})
 
     try:
-        counters = serve(run, settings, orders["seed"], ready=tell_ready, should_stop=should_stop)
+        serve = imported(endpoint.serves)
+        return {name: serve(run, endpoint, seed, ready=tell_ready, should_stop=should_stop)}
     except (OSError, BotzError) as error:
         if ready:
             raise BotzError(str(error)) from error
-        raise CannotOpen("camera", error) from error
-    return {"camera": counters}
+        raise CannotOpen(name, error) from error
 
 
-def serve_links(
-    run: AttachedRun, orders: Mapping[str, Any], tell: Tell, should_stop: Callable[[], bool]
+def serve_together(
+    run: AttachedRun, endpoints: Endpoints, seed: int, tell: Tell, should_stop: Callable[[], bool]
 ) -> dict[str, Any]:
-    links: dict[str, Link] = {}
+    """All endpoints that share this process; none of them draws random numbers."""
+    del seed
+    links: dict[str, Connection] = {}
     addresses: dict[str, str] = {}
     try:
-        for name, settings in orders["settings"].items():
+        for name, endpoint in endpoints.items():
             try:
-                links[name], more = opened(name, run, settings)
+                links[name] = imported(endpoint.opens)(run, endpoint)
             except (OSError, BotzError) as error:
                 raise CannotOpen(name, error) from error
-            addresses.update(more)
+            addresses |= links[name].addresses
         tell({"event": "ready", "addresses": addresses})
         closed = turn_until(should_stop, links, tell)
         return {name: link.counters() for name, link in (closed | links).items()}
@@ -139,41 +145,10 @@ def serve_links(
             link.close()
 
 
-def opened(name: str, run: AttachedRun, settings: dict[str, Any]) -> tuple[Link, dict[str, str]]:
-    """A link by its name in the scenario, and what a user calls its addresses."""
-    match name:
-        case "league":
-            from botz.endpoints.soccer.league import LeagueLink
-
-            link: Link = LeagueLink(run, settings_of.LeagueLink.model_validate(settings))
-            return link, {"league commands": link.address, "league vision": settings["vision"]}
-        case "referee":
-            from botz.endpoints.soccer.referee import RefereeLink
-
-            referee = RefereeLink(run, settings_of.RefereeLink.model_validate(settings))
-            return referee, {"referee": referee.address, "replacer": referee.replacer_address}
-        case "voltage":
-            from botz.endpoints.soccer.voltage import VoltageLink
-
-            link = VoltageLink(run, settings_of.VoltageLink.model_validate(settings))
-            return link, {"voltages": link.address}
-        case "poses":
-            from botz.endpoints.pose.stream import PoseStream
-
-            link = PoseStream(run, settings_of.PoseLink.model_validate(settings))
-            return link, {"poses": link.address}
-        case "teleoperation":
-            from botz.endpoints.teleop.slave import TeleoperationLink
-
-            link = TeleoperationLink(run, settings_of.TeleoperationLink.model_validate(settings))
-            return link, {"teleoperation": link.address}
-    raise ValueError(f"no link {name!r}")
-
-
-def turn_until(should_stop: Callable[[], bool], links: dict[str, Link], tell: Tell) -> dict[str, Link]:
+def turn_until(should_stop: Callable[[], bool], links: dict[str, Connection], tell: Tell) -> dict[str, Connection]:
     """All links in one loop: what has arrived, then what is due. A link that fails is closed, the others go on; returns
     those and takes them out of `links`."""
-    closed: dict[str, Link] = {}
+    closed: dict[str, Connection] = {}
 
     def guarded(name: str, call: Callable[..., None], *arguments: float) -> None:
         try:
@@ -199,7 +174,7 @@ def turn_until(should_stop: Callable[[], bool], links: dict[str, Link], tell: Te
     return closed
 
 
-def watch(selector: selectors.BaseSelector, links: Mapping[str, Link]) -> None:
+def watch(selector: selectors.BaseSelector, links: Mapping[str, Connection]) -> None:
     """Bring what is watched up to date; a stream's sockets come and go with its clients."""
     wanted = {sock: name for name, link in links.items() for sock in link.sockets}
     watched = {key.fileobj for key in selector.get_map().values()}

@@ -1,4 +1,4 @@
-"""Serving a run: the links and the camera in processes of their own, watched from the one that records."""
+"""Serving a run: its endpoints in processes of their own, watched from the one that records."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 
 from botz.child import Answers, child_process, how_it_ended
 from botz.errors import BotzError, InputError, Problem
-from botz.scenario.schema import Strict
+from botz.scenario.links import Endpoint
 
 SERVER = "from botz.endpoints.server_process import main; main()"
 READY_SECONDS = 120.0
 """How long a server may take to be ready: on a fresh machine it compiles."""
 
 
-def links_of(spec: Any) -> dict[str, Strict]:
+def links_of(spec: Any) -> dict[str, Endpoint]:
     """The settings of what a scenario serves, by name."""
     found = {name: getattr(spec.links, name) for name in type(spec.links).model_fields}
     settings = {name: link for name, link in found.items() if link is not None}
@@ -55,9 +55,14 @@ class Served:
     `run_scenario(…, servers=served)` does both.
     """
 
-    def __init__(self, settings: Mapping[str, Strict], *, seed: int, tell: Callable[[str], None] | None = None):
+    def __init__(self, settings: Mapping[str, Endpoint], *, seed: int, tell: Callable[[str], None] | None = None):
         self._tell = tell or (lambda table: print(table, file=sys.stderr, flush=True))
         self._settings = {name: link.model_dump(mode="json") for name, link in settings.items()}
+        self._processes: dict[str, dict[str, Any]] = {}
+        """For each process its endpoints: which record, and what it says."""
+        for name, link in settings.items():
+            process = self._processes.setdefault(name if link.serves else "links", {})
+            process[name] = (f"{type(link).__module__}:{type(link).__qualname__}", self._settings[name])
         self._seed = seed
         self._stack = ExitStack()
         self._servers: list[Server] = []
@@ -76,13 +81,10 @@ class Served:
 
     def start(self, run_id: str, should_stop: Callable[[], bool]) -> None:
         """Start the servers and wait until all are ready, then print where they are; or return when `should_stop`."""
-        links = {name: settings for name, settings in self._settings.items() if name != "camera"}
-        camera = {name: settings for name, settings in self._settings.items() if name == "camera"}
-        for kind, settings in (("links", links), ("camera", camera)):
-            if settings:
-                orders = {"run_id": run_id, "kind": kind, "settings": settings, "seed": self._seed}
-                process, answers = self._stack.enter_context(child_process(SERVER, orders))
-                self._servers.append(Server(kind, list(settings), process, answers))
+        for kind, endpoints in self._processes.items():
+            orders = {"run_id": run_id, "kind": kind, "endpoints": endpoints, "seed": self._seed}
+            process, answers = self._stack.enter_context(child_process(SERVER, orders))
+            self._servers.append(Server(kind, list(endpoints), process, answers))
         deadline = time.monotonic() + READY_SECONDS
         while waiting := [server for server in self._servers if not server.addresses]:
             if should_stop():
@@ -136,7 +138,7 @@ class Served:
         link, problems = str(message["link"]), message.get("problems", [])
         keys = [key for _, key in problems]
         listen = f"links.{link}.listen"
-        if "address" in message and keys in ([], [listen]):
+        if "address" in message and keys in ([], [listen]) and "listen" in self._settings[link]:
             address = self._settings[link]["listen"]
             host = address.rpartition(":")[0] if not message["address"].startswith("no address") else "127.0.0.1"
             other = f"{host}:0"

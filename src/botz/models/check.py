@@ -28,7 +28,7 @@ from botz.models.tree import (
     tied_if_massless,
     wrong_inertia,
 )
-from botz.scenario.multibody.elements import DcMotorElement, LugreElement, Propeller
+from botz.scenario.multibody.elements import Propeller
 
 LARGEST_MESH = 50.0
 """Larger parts are rarer than meshes in millimetres [m]."""
@@ -257,15 +257,8 @@ def _fast_elements(model: RobotModel, inertias: dict[str, float], step: float) -
     joint feels. No method takes their forces at the step's end."""
     for name, inertia in inertias.items():
         joint = model.joints[name]
-        damping, stiffness = 0.0, 0.0
-        for element in model.elements.values():
-            if isinstance(element, DcMotorElement) and element.joint == name:
-                # Back-emf brakes: d = k_t k_e n² / R, with k_e = 1 / speed constant.
-                emf = element.torque_constant if element.speed_constant is None else 1 / element.speed_constant
-                damping += element.torque_constant * emf * element.gear_ratio**2 / element.resistance
-            elif isinstance(element, LugreElement) and element.joint == name:
-                damping += element.damping + element.viscous
-                stiffness += element.stiffness
+        held = [one.holds() for one in model.elements.values() if getattr(one, "joint", None) == name]
+        damping, stiffness = sum(one for one, _ in held), sum(one for _, one in held)
         for value, limit, what, law in (
             (step * damping / inertia, RK4_DECAY, f"damping {damping:.3g}", "h d / I"),
             (step * sqrt(stiffness / inertia), RK4_SWING, f"stiffness {stiffness:.3g}", "h √(k / I)"),

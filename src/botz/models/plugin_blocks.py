@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from botz.models.plugins import MOTOR, OWN, OWN_ELEMENT, OWN_SENSOR, SURFACE
 from botz.models.robot_model import ModelActuator, ModelJoint
 from botz.models.xml_tree import XmlNode, shown
-from botz.scenario.multibody.elements import AnyElement, LiftDrag, Propeller
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.elements import Element, LiftDrag, Propeller
+from botz.scenario.multibody.sensors import Sensor
 
 _SYSTEMS = {
     "position": ("gz-sim-joint-position-controller-system", "JointPositionController"),
@@ -26,7 +26,7 @@ _SYSTEMS = {
 
 
 def element_block(
-    name: str, element: AnyElement, joints: Mapping[str, ModelJoint], actuators: Mapping[str, ModelActuator]
+    name: str, element: Element, joints: Mapping[str, ModelJoint], actuators: Mapping[str, ModelActuator]
 ) -> XmlNode:
     """The <plugin> of an element."""
     if isinstance(element, LiftDrag):
@@ -39,7 +39,7 @@ def element_block(
     return _own(name, element, OWN_ELEMENT)
 
 
-def sensor_block(name: str, sensor: AnySensor) -> XmlNode:
+def sensor_block(name: str, sensor: Sensor) -> XmlNode:
     """The <plugin> of a sensor."""
     return _own(name, sensor, OWN_SENSOR)
 

@@ -18,9 +18,9 @@ from pydantic import TypeAdapter, ValidationError
 from botz.models.robot_model import ModelActuator, ModelJoint
 from botz.models.xml_tree import XmlNode, XmlReading
 from botz.scenario.misfits import Misfits
-from botz.scenario.multibody.elements import AnyElement, UserElement
-from botz.scenario.multibody.schema import ActuatorSpec
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.elements import Element, UserElement
+from botz.scenario.multibody.schema import ActuatorSpec, AnyElement, AnySensor
+from botz.scenario.multibody.sensors import Sensor
 from botz.scenario.names import closest
 
 SOURCE_COEFFICIENT = 2.0032092e-5
@@ -90,9 +90,9 @@ class PluginReading(XmlReading):
         super().__init__()
         self.links = links
         self.joints = joints
-        self.elements: dict[str, AnyElement] = {}
+        self.elements: dict[str, Element] = {}
         self.actuators: dict[str, ModelActuator] = {}
-        self.sensors: dict[str, AnySensor] = {}
+        self.sensors: dict[str, Sensor] = {}
 
     def take(self, node: XmlNode) -> None:
         library, given = library_name(node.get("filename") or ""), (node.get("name") or "").strip()

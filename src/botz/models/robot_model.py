@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from botz.errors import Problem
-from botz.scenario.multibody.elements import AnyElement
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.elements import Element
+from botz.scenario.multibody.sensors import Sensor
 from botz.transforms import posed
 
 SHAPES = ("box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh")
@@ -140,9 +140,9 @@ class RobotModel:
     joints: dict[str, ModelJoint]
     actuators: dict[str, ModelActuator] = field(default_factory=dict)
     """By joint."""
-    elements: dict[str, AnyElement] = field(default_factory=dict)
+    elements: dict[str, Element] = field(default_factory=dict)
     """Force elements of recognised plugins, by name."""
-    sensors: dict[str, AnySensor] = field(default_factory=dict)
+    sensors: dict[str, Sensor] = field(default_factory=dict)
     """Sensors that the file describes, by name."""
     fixed_base: bool = False
     """The file ties its root to the world."""

@@ -46,7 +46,19 @@ class Family(Capability):
     engine_type: str
     """Its Engine; `build(scenario, user_elements)` makes one."""
     scene_module: str
-    """How it looks: `build(scenario, seen) -> Scene`, `described(scenario) -> list[RobotDescription]`."""
+    """How it looks: `build(scenario, seen) -> Scene`, and `described(scenario) -> list[RobotDescription]` where a
+    recording is to say more of the robots than the scene does."""
+    overview: str | None = None
+    """Picture of a recording, `(recording, title, warning) -> Figure`; None, or a result of None: paths, velocities."""
+    path_plot: str | None = None
+    """What its paths and quantities are drawn with, `(recording) -> PathPlot`; None: as of any robot."""
+    driving: str | None = None
+    """How the lab lets a robot be driven, `(scenario, robot, sizes of its commands) -> Hands`; None: each command by
+    itself."""
+    postures: str | None = None
+    """Model of a robot whose other postures and workspace the lab shows, `(robot) -> SerialArm`."""
+    keywords: str = ""
+    """Words that the lab finds its scenarios by beside names and descriptions, in English and Portuguese."""
     docs: str = ""
     """Its page of the documentation."""
     library: str | None = None
@@ -79,7 +91,7 @@ class Families(Mapping[str, Family]):
         folders = Path(__file__).parent.glob("*/family.py")
         own = [imported(f"botz.scenario.{file.parent.name}.family:FAMILY") for file in folders]
         records = sorted(own, key=lambda family: family.place)
-        records += discovered(ENTRY_POINTS).values()
+        records += discovered(ENTRY_POINTS, Family).values()
         return {family.name: family for family in reversed(records)}  # a name of Botz is not taken over
 
     def __getitem__(self, name: str) -> Family:

@@ -1,12 +1,15 @@
-"""The shipped robots and scenarios: data files beside this module, found by name."""
+"""Robots and scenarios found by name: data files beside this module, and those of families of other packages."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from botz.errors import InputError
+from botz.scenario.families import FAMILIES
 from botz.scenario.names import closest
 from botz.scenario.reading import read
 from botz.scenario.tree import Node
@@ -25,14 +28,22 @@ def library_folder() -> Path:
     return Path(__file__).with_name("library")
 
 
+def files(kind: Kind) -> Iterator[Path]:
+    """All files, those of Botz first: other packages are asked only where it is not among them."""
+    yield from (library_folder() / _FOLDERS[kind]).glob("*.yaml")
+    for package in filter(None, (family.library for family in FAMILIES.values())):
+        place = find_spec(package)
+        for folder in (place and place.submodule_search_locations) or ():
+            yield from (Path(folder) / _FOLDERS[kind]).glob("*.yaml")
+
+
 def names(kind: Kind) -> list[str]:
-    folder = library_folder() / _FOLDERS[kind]
-    return sorted(path.stem for path in folder.glob("*.yaml"))
+    return sorted({path.stem for path in files(kind)})
 
 
 def path_of(kind: Kind, name: str) -> Path | None:
     """The file of a library name; None where there is none. A name is never a path."""
-    return library_folder() / _FOLDERS[kind] / f"{name}.yaml" if name in names(kind) else None
+    return next((path for path in files(kind) if path.stem == name), None)
 
 
 def find(kind: Kind, name: str) -> Path:

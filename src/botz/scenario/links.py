@@ -1,26 +1,17 @@
-"""How programs outside reach a run that is served: addresses, rates and the camera."""
+"""How programs outside reach a run that is served: addresses, and what is there for every robot."""
 
 from __future__ import annotations
 
 import ipaddress
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
-from botz.scenario.arm.motion import Teleoperation
-from botz.scenario.misfits import Misfits
-from botz.scenario.ports import (
-    CAMERA,
-    LEAGUE_COMMANDS,
-    LEAGUE_VISION,
-    POSES,
-    REFEREE,
-    REPLACER,
-    TELEOPERATION,
-    VOLTAGES,
-)
-from botz.scenario.schema import Name, Strict
-from botz.scenario.units import Hertz, Metres, Number, PerSecond, Radians, Seconds, show
+from botz.registry import discovered
+from botz.scenario.ports import POSES
+from botz.scenario.schema import Strict
+from botz.scenario.units import Hertz, show
 
 
 def _address(value: Any) -> Any:
@@ -58,9 +49,23 @@ def host_and_port(address: str) -> tuple[str, int]:
     return host, int(port)
 
 
-class PoseLink(Strict):
+class Endpoint(Strict):
+    """Common part of all network endpoints: each is one record, that a scenario names under `links`."""
+
+    opens: ClassVar[str] = ""
+    """What opens it, as `module:name`: called with the run and this record, it gives a `Connection`
+    (`endpoints/server_process.py`). All of them share one process."""
+    serves: ClassVar[str] = ""
+    """In place of that, a function with a process of its own: called with the run, this record and the seed, `ready` to
+    call with an address, and `should_stop` to ask; it gives what it has counted."""
+    families: ClassVar[tuple[str, ...]] = ()
+    """Engines whose runs it serves, of an endpoint that comes from another package; none named: all."""
+
+
+class PoseLink(Endpoint):
     """Where everything is, for viewers on other machines: read-only, over TCP."""
 
+    opens: ClassVar[str] = "botz.endpoints.pose.stream:PoseStream"
     listen: Address = POSES
     """Address and port at which viewers connect."""
     rate: Hertz = Field(default=50.0, gt=0, le=1000)
@@ -74,111 +79,19 @@ class RunLinks(Strict):
     """Where everything is."""
 
 
-class LeagueLink(Strict):
-    """The league simulators' messages over UDP: vision out, commands and replacements in."""
-
-    vision: Address = LEAGUE_VISION
-    """Where the state of the game goes; a multicast group by default."""
-    interface: Interface = "127.0.0.1"
-    """Network interface out of which the multicast goes; loopback keeps it on this machine."""
-    listen: Address = LEAGUE_COMMANDS
-    """Where commands and replacements are taken; 0.0.0.0 for all interfaces."""
-    rate: Hertz = Field(default=60.0, gt=0, le=1000)
-    """Vision messages per second of real time."""
+L = TypeVar("L", bound=RunLinks)
 
 
-class RefereeLink(Strict):
-    """The league's referee and replacer: its calls, and where the teams put their robots, over UDP."""
+def with_endpoints(family: str) -> Callable[[type[L]], type[L]]:
+    """Adds what installed packages name in the entry-point group `botz.endpoints`, as far as it fits the family. A run
+    has one of them where its scenario says so: `links: {NAME: {}}`."""
 
-    listen: Address = REFEREE
-    """Where the referee's calls are taken: the league's group, or an address of this machine."""
-    replacer: Address = REPLACER
-    """Where the teams' placements are taken."""
-    interface: Interface = "127.0.0.1"
-    """Network interface on which the groups are joined; loopback: programs on this machine, and no others."""
+    def with_others(links: type[L]) -> type[L]:
+        others: dict[str, Any] = {
+            name: (record | None, Field(default=None, description=record.__doc__))
+            for name, record in discovered("botz.endpoints", Endpoint).items()
+            if name not in links.model_fields and (not record.families or family in record.families)
+        }
+        return create_model(links.__name__, __base__=links, __doc__=links.__doc__, **others) if others else links
 
-
-class VoltageLink(Strict):
-    """Motor voltages as JSON over UDP."""
-
-    listen: Address = VOLTAGES
-    """Where voltages are taken."""
-
-
-class Camera(Strict):
-    """A camera above the field that looks straight down, and the noise of its images."""
-
-    position: Annotated[list[Metres], Field(min_length=3, max_length=3)] = Field(default=[0.0, 0.0, 2.0])
-    """Of the lens: x, y and height above the ground [m]."""
-    view: Metres = Field(default=1.80, gt=0, le=1e4)
-    """How much of the ground the width of the image shows [m]."""
-    turn: Radians = 0.0
-    """Turn of the image about the vertical: at 0 the field's +x points right and +y up [rad]."""
-    size: Annotated[list[int], Field(min_length=2, max_length=2)] = Field(default=[640, 480])
-    """Width and height of the image [pixels]."""
-    period: Seconds = Field(default=0.030, gt=0, le=10)
-    """Time between two images [s]."""
-    distortion: Number = Field(default=0.0, ge=-0.3, le=0.3)
-    """Radial distortion of the lens: a point at distance r from the middle (1 at the image's half width) is seen at
-    r (1 + k r²)."""
-    noise: Number = Field(default=0.0, ge=0, le=100)
-    """Standard deviation of each pixel's colours, of 255."""
-    blur: Number = Field(default=0.0, ge=0, le=20)
-    """Standard deviation of the blur [pixels]."""
-    drift: Number = Field(default=0.0, ge=0, le=0.5)
-    """How far the brightness wanders from 1, as a fraction of it."""
-    drift_rate: PerSecond = Field(default=0.2, gt=0, le=10)
-    """How fast it wanders [1/s]."""
-    latency: Seconds = Field(default=0.0, ge=0, le=5)
-    """How late an image is sent [s]."""
-    drop: Number = Field(default=0.0, ge=0, le=1)
-    """Share of the images that are lost."""
-
-    @model_validator(mode="after")
-    def _sizes(self) -> Camera:
-        found = [
-            (("size", index), f"{pixels} pixels; from 16 to 4096")
-            for index, pixels in enumerate(self.size)
-            if not 16 <= pixels <= 4096
-        ]
-        if self.position[2] <= 0:
-            found.append((("position", 2), f"a lens {self.position[2]:g} m high sees no field; give its height"))
-        if found:
-            raise Misfits(found)
-        return self
-
-
-class CameraLink(Camera):
-    """The camera, and where its images are sent: over TCP, the empty field first and then what changed."""
-
-    listen: Address = CAMERA
-    """Address and port at which clients connect."""
-
-
-class SoccerLinks(RunLinks):
-    """What `botz run --serve` opens; null leaves one out."""
-
-    league: LeagueLink | None = LeagueLink()
-    """The league simulators' messages."""
-    referee: RefereeLink | None = RefereeLink()
-    """The league's referee and replacer."""
-    voltage: VoltageLink | None = VoltageLink()
-    """Motor voltages."""
-    camera: CameraLink | None = CameraLink()
-    """Images of the field."""
-
-
-class TeleoperationLink(Teleoperation):
-    """Where a master device drives an arm: messages over UDP, answered with the slave's state."""
-
-    listen: Address = TELEOPERATION
-    """Where the master's messages are taken."""
-    robot: Name | None = None
-    """The arm that is driven; null: the first."""
-
-
-class ArmLinks(RunLinks):
-    """What `botz run --serve` opens; null leaves one out."""
-
-    teleoperation: TeleoperationLink | None = TeleoperationLink()
-    """A master device."""
+    return with_others

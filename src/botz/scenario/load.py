@@ -20,7 +20,7 @@ from botz.scenario.layers import absolute, document, other_kind, overridden, wit
 from botz.scenario.names import closest
 from botz.scenario.problems import problems_of, unknown
 from botz.scenario.reading import read
-from botz.scenario.schema import FILE_KEYS, ScenarioBase, Strict
+from botz.scenario.schema import FILE_KEYS, ROBOT_KEYS, ScenarioBase, Strict
 from botz.scenario.tree import KeyPath, Node, Place, from_plain, key_path, key_text, path_text
 from botz.scenario.units import doubt, doubting_angles, show
 
@@ -296,7 +296,7 @@ def _absolute_paths(tree: Node, must_exist: bool) -> tuple[Node, list[str], list
         if not isinstance(node.value, str):
             return node
         # A robot of the library has a name; anything else that names one is a file.
-        is_robot_file = path[-1] == "vehicle" and library.looks_like_path(node.value)
+        is_robot_file = path[-1] in ROBOT_KEYS and library.looks_like_path(node.value)
         if path[-1] in FILE_KEYS or is_robot_file:
             return Node(path_at(node.value, node.place, path), node.place)
         is_code = len(path) >= 3 and path[-3] in ("controllers", "elements") and path[-1] == "type"

@@ -12,9 +12,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from botz.errors import Problem
+from botz.scenario.families import FAMILIES
 from botz.scenario.misfits import Misfits
 from botz.scenario.names import NAME_PATTERN, closest
-from botz.scenario.schema import COMMON_PARTS, RUN_NAME_PATTERN, USER_PATTERN, USER_TAG
+from botz.scenario.schema import COMMON_PARTS, RUN_NAME_PATTERN, USER_PATTERN, ByType, ScenarioBase, tags
 from botz.scenario.tree import SET, KeyPath, Node
 from botz.scenario.units import POSE_KEYS, SPACE_POSE_KEYS, Quantity, show
 
@@ -48,6 +49,9 @@ def metadata(annotation: Any) -> list[Any]:
 def models_by_tag(annotation: Any) -> dict[str, type[BaseModel]]:
     """The models of a union told apart by `type`; one model alone has the tag ''; empty for other types."""
     annotation_bare = bare(annotation)
+    for mark in (annotation, *metadata(annotation)):
+        if isinstance(mark, ByType) and mark.models:
+            return {tag: model for model in mark.models for tag in tags(model)}
     if isinstance(annotation_bare, type) and issubclass(annotation_bare, BaseModel):
         return {"": annotation_bare}
     found: dict[str, type[BaseModel]] = {}
@@ -57,8 +61,7 @@ def models_by_tag(annotation: Any) -> dict[str, type[BaseModel]]:
             return models_by_tag(members[0])
         for member in members:
             for model in models_by_tag(member).values():
-                for tag in get_args(model.model_fields["type"].annotation) or (USER_TAG,):
-                    found[tag] = model
+                found |= dict.fromkeys(tags(model), model)
     return found
 
 
@@ -90,6 +93,8 @@ class _Spot:
     """A pydantic error's location, walked through the types: union tags are no keys of the user's."""
 
     def __init__(self, model: type[BaseModel], location: tuple[str | int, ...]):
+        self.model = model
+        self.location = location
         self.path: KeyPath = ()
         self.owner: type[BaseModel] | None = None
         self.annotation: Any = model
@@ -182,7 +187,9 @@ def _messages(entry: dict[str, Any], spot: _Spot) -> Iterator[tuple[KeyPath, str
             if value.get("type") is None:
                 yield (*path, "type"), f"missing{closest('', choices)}"
             else:
-                yield (*path, "type"), unknown(value["type"], choices)
+                engines = _engines_that_know(value["type"], spot)
+                known = f"{show(value['type'])} is of engine {' and '.join(engines)}{closest('', choices)}"
+                yield (*path, "type"), known if engines else unknown(value["type"], choices)
         case "literal_error":
             members = [member for member in get_args(bare(spot.annotation)) if member is not type(None)]
             optional = len(members) == 1 and get_args(members[0])
@@ -192,6 +199,15 @@ def _messages(entry: dict[str, Any], spot: _Spot) -> Iterator[tuple[KeyPath, str
             yield path, f"{show(path[-1] if spot.is_key else value)} is not {words}"
         case _:
             yield path, _limit_or_type(kind, value, context, spot)
+
+
+def _engines_that_know(kind: Any, spot: _Spot) -> list[str]:
+    """Engines other than the present one whose files have this `type` at the same place."""
+    if not isinstance(kind, str):
+        return []
+    which = "scenario" if issubclass(spot.model, ScenarioBase) else "robot"
+    places = {name: _Spot(getattr(family, which), spot.location) for name, family in FAMILIES.items()}
+    return [name for name, place in places.items() if kind in models_by_tag(place.annotation).keys() - {""}]
 
 
 def _missing(field: FieldInfo | None) -> str:

@@ -1,14 +1,14 @@
 """What a scenario file may say: the part that all families share.
 
-Each family adds one module here (its robots, its world, its methods) and one line in `families.py`.
+Each family adds a folder (its robots, its world, its methods) with its record.
 The models are strict and frozen: an unknown key is an error, and a checked scenario never changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -39,6 +39,9 @@ from botz.scenario.units import (
 
 FILE_KEYS = frozenset({"file"})
 """Keys whose value is a path: relative to the file that says it, made absolute while loading."""
+
+ROBOT_KEYS = frozenset({"vehicle"})
+"""Keys whose value names a robot: one of the library, or else a file, as with FILE_KEYS."""
 
 COMMON_PARTS = {"wheels": "wheel", "motors": "motor", "joints": "joint"}
 """Mappings whose entries are laid over a common one of the singular name."""
@@ -195,15 +198,25 @@ class InputSettings(Strict):
 
 
 class Controller(Strict):
-    """Common part of all controllers."""
+    """Common part of all controllers: each is one record, told apart by its `type`."""
 
     implementation: ClassVar[str] = ""
-    """Its class in `control/`, as `module:name`."""
+    """What runs, as `module:name`: a class that is made of this record."""
+    families: ClassVar[tuple[str, ...]] = ()
+    """Engines whose robots it drives, of a controller that comes from another package; none named: all."""
+    docs: ClassVar[str] = "controllers.md"
+    """Page and section of the documentation; without a section, that of its type."""
+    hands: ClassVar[Literal["", "flight", "plane"]] = ""
+    """How people steer its robot while it goes on flying it."""
 
     robot: Name
     """The robot it drives."""
     rate: StepRate = Field(default=100.0, gt=0)
     """Calls per second; the step must divide its period."""
+
+    def places(self) -> list[tuple[float, float]] | None:
+        """Places x, y in the world where it leads its robot, which drawings show; None: anywhere [m]."""
+        return []
 
 
 class ConstantController(Controller):
@@ -213,6 +226,9 @@ class ConstantController(Controller):
     type: Literal["constant"]
     command: dict[str, CommandValue] = Field(min_length=1)
     """Commands by local name, as `twist: [0.5, 0, 0.2]` or `left/speed: "60 rpm"`."""
+
+    def places(self) -> None:
+        return None
 
 
 class TableController(Controller):
@@ -224,6 +240,9 @@ class TableController(Controller):
     """Path of the CSV file, relative to the scenario file."""
     interpolate: Literal["hold", "linear"] = "hold"
     """`hold` keeps a row until the next one, `linear` goes over from one to the next."""
+
+    def places(self) -> None:
+        return None
 
 
 class SpeedLimits(Strict):
@@ -249,6 +268,9 @@ class GoToPoseController(Controller):
     heading_tolerance: Radians = Field(default=0.01, gt=0)
     """Error of the heading at which it has arrived [rad]."""
 
+    def places(self) -> list[tuple[float, float]]:
+        return [self.goal[:2]]
+
 
 class WaypointsController(Controller):
     """Follow a polyline of waypoints by pure pursuit."""
@@ -265,6 +287,9 @@ class WaypointsController(Controller):
     """Largest speed and yaw rate."""
     measured: Literal["pose", "odometry"] = "pose"
     """Which pose it steers by: the true one or the odometry's."""
+
+    def places(self) -> list[tuple[float, float]]:
+        return [(x, y) for x, y in self.points]
 
 
 class TrajectoryController(Controller):
@@ -295,6 +320,13 @@ class TrajectoryController(Controller):
             raise ValueError("give either 'file' or 'curve'")
         return self
 
+    def places(self) -> list[tuple[float, float]] | None:
+        if self.curve is None:
+            return None
+        (x, y), reach = self.center, self.size
+        high = 0.5 * reach if self.curve == "eight" else reach
+        return [(x - reach, y - high), (x + reach, y + high)]
+
 
 USER_PATTERN = r"^.+:[A-Za-z_][A-Za-z0-9_]*$"
 
@@ -302,6 +334,7 @@ USER_PATTERN = r"^.+:[A-Za-z_][A-Za-z0-9_]*$"
 class UserController(Controller):
     """A class of the user's: `file.py:Class` relative to the scenario file, or `module:Class`."""
 
+    docs: ClassVar[str] = "controllers.md#your-own"
     type: Annotated[str, StringConstraints(pattern=USER_PATTERN)]
     parameters: dict[str, Any] = {}
     """Keyword arguments of the class."""
@@ -317,16 +350,23 @@ def type_tag(kind: Any) -> str | None:
     return USER_TAG if ":" in kind else kind
 
 
+def tags(model: type[BaseModel]) -> tuple[str, ...]:
+    """What `type` says to mean this model; USER_TAG for a class of the user's."""
+    kind = model.model_fields.get("type")
+    return () if kind is None else get_args(kind.annotation) or (USER_TAG,)
+
+
 @dataclass(frozen=True)
 class ByType:
-    """Annotation of a union of controllers: told apart by `type`, so that a mistake is reported once, for the
-    controller that was meant. The user's own class is one of them."""
+    """Annotation of records that are told apart by `type`, so that a mistake is reported once, for the record that was
+    meant. The user's own class is one of them."""
+
+    models: tuple[type[Strict], ...] = ()
+    """The records; empty: the members of the union that is annotated."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        choices: dict[Any, core_schema.CoreSchema] = {}
-        for model in get_args(source):
-            for tag in get_args(model.model_fields["type"].annotation) or (USER_TAG,):
-                choices[tag] = handler.generate_schema(model)
+        models = {model: handler.generate_schema(model) for model in self.models or get_args(source)}
+        choices = {tag: schema for model, schema in models.items() for tag in tags(model)}
         return core_schema.tagged_union_schema(choices, discriminator=self._tag)
 
     @staticmethod
@@ -334,10 +374,27 @@ class ByType:
         return type_tag(value.get("type") if isinstance(value, dict) else getattr(value, "type", None))
 
 
-def by_type(group: str, *own: type[Strict]) -> Any:
-    """What a key takes that is told apart by `type`: one of `own`, or one that an installed package names in the
-    entry-point group, e.g. `botz.controllers`. A name of Botz is not taken over."""
-    return Annotated[Union[(*discovered(group).values(), *own)], ByType()]
+def by_type(
+    group: str, *own: type[Strict], kind: type[Strict] = Strict, fits: Callable[[Any], bool] = lambda _: True
+) -> ByType:
+    """What a key takes that is told apart by `type`: one of `own`, or one of that kind which an installed package names
+    in the entry-point group, e.g. `botz.controllers`, as far as it fits. A name of Botz is not taken over."""
+    taken = {tag for model in own for tag in tags(model)}
+    others = [model for model in discovered(group, kind).values() if not taken & {*tags(model)} and fits(model)]
+    return ByType((*own, *others))
+
+
+def controllers_of(family: str, *own: type[Controller]) -> ByType:
+    """What drives the robots of a family: its own controllers, those of all families, and those of other packages."""
+    return by_type(
+        "botz.controllers",
+        ConstantController,
+        TableController,
+        *own,
+        UserController,
+        kind=Controller,
+        fits=lambda model: not model.families or family in model.families,
+    )
 
 
 class ScenarioBase(Strict):

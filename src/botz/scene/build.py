@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from botz.scenario.families import FAMILIES
-from botz.scene.robot_description import RobotDescription
+from botz.scene.robot_description import RobotDescription, described_scene
 from botz.scene.world_scene import Scene
 
 
@@ -22,5 +22,6 @@ def scene_of(spec: Any, seen: Sequence[tuple[float, float]] = ()) -> Scene:
 
 def descriptions_of(spec: Any) -> list[RobotDescription]:
     """The robots and loose objects of a checked scenario as links and joints, without their surroundings."""
-    described: list[RobotDescription] = FAMILIES[spec.engine].scene.described(spec)
+    own = getattr(FAMILIES[spec.engine].scene, "described", None)
+    described: list[RobotDescription] = own(spec) if own else described_scene(scene_of(spec))
     return described

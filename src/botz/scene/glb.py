@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from botz.scene.lab_layers import described_layers
 from botz.scene.node_tracks import Track, tracks_of
 from botz.scene.tessellation import tessellated
 from botz.scene.world_scene import HERE, Material, Node, Scene, Shape
@@ -198,10 +199,11 @@ class _Document:
         return len(self.accessors) - 1
 
     def packed(self) -> bytes:
+        extras = {**self.scene.description(), "layers": described_layers(self.scene)}
         document: dict[str, Any] = {
             "asset": {"version": "2.0", "generator": "Botz"},
             "scene": 0,
-            "scenes": [{"nodes": [0], "extras": {"botz": self.scene.description()}}],
+            "scenes": [{"nodes": [0], "extras": {"botz": extras}}],
             "nodes": self.nodes,
             "meshes": self.meshes,
             "materials": self.materials,

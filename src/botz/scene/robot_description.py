@@ -63,12 +63,12 @@ def matrix_of(place: Place) -> np.ndarray:
 
 
 def described_scene(scene: Scene) -> list[RobotDescription]:
-    """Each robot and each loose object of a scene that holds nothing else. What shows where odometry believes a robot
-    to be is no part of it, nor is what only comes and goes."""
+    """Each robot and each loose object of a scene. What stands still and is no robot is no part of it, nor what shows
+    where odometry believes a robot to be, nor what only comes and goes."""
     robots = {actor.name for actor in scene.actors}
     found = []
     for root in scene.nodes:
-        if root.parent is not None or "/" in root.name:
+        if root.parent is not None or "/" in root.name or (root.motion is None and root.name not in robots):
             continue
         below = [node for node in scene.nodes if node.name.startswith(f"{root.name}/")]
         description = RobotDescription(

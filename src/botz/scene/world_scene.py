@@ -109,7 +109,7 @@ class Node:
     """Channel that hides the node, and what hangs on it, while it is below 0.5."""
 
 
-# --- what a viewer can draw on top, by channels --------------------------------------------------------------
+# --- what can be shown of robots by channels: layers make marks of it (lab_layers.py) ----------------------------
 
 
 @dataclass(frozen=True)
@@ -141,12 +141,11 @@ class PointForce:
 
 @dataclass(frozen=True)
 class Velocity:
-    """Velocity of a node. `in_body`: the channel is in the node's axes; components vx, vy[, vz] come first."""
+    """Velocity of a node: the channel is its twist in its own axes, (vx, vy, yaw rate) or six numbers."""
 
     robot: str
     node: str
     twist: str
-    in_body: bool = True
     kind: Literal["velocity"] = "velocity"
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -12,10 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from botz.errors import InputError
-from botz.scenario.load import load_data
-from botz.scenario.vehicle.schema import VehicleScenario
-from botz.terrain.height_grid import HeightGrid, build_grid
+from botz.terrain.height_grid import HeightGrid
 from botz.view.style import FRAME, INK, SMALL_SIZE, SOFT_INK
 
 SAMPLES = 600
@@ -33,20 +27,6 @@ LEVEL = 1e-9
 """Ground whose heights differ by less is level and needs no map [m]."""
 LEVELS = 8
 """Steps of height between contours, at most."""
-
-
-def recorded_ground(scenario: Mapping[str, Any]) -> tuple[HeightGrid | None, str]:
-    """The ground of a recorded scenario, and a note where it has one that cannot be made again."""
-    world = scenario.get("world")
-    if not isinstance(world, Mapping) or not world.get("terrain"):
-        return None, ""
-    try:
-        spec = load_data(scenario).spec
-        if not isinstance(spec, VehicleScenario):
-            return None, ""
-        return build_grid(spec.world.terrain, spec.seed), ""
-    except InputError as error:
-        return None, f"without its ground: {error.problems[0]}"
 
 
 def height_range(grid: HeightGrid, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:

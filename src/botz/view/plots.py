@@ -14,32 +14,17 @@ from matplotlib.axes import Axes
 from botz.channels import Channel
 from botz.errors import InputError, Problem
 from botz.record.reader import Recording
+from botz.registry import imported
+from botz.scenario.families import FAMILIES, Family
 from botz.scenario.names import closest
-from botz.scenario.soccer.schema import SoccerScenario
-from botz.view.arm_plot import arm_figure, recorded_arms
-from botz.view.field_drawing import (
-    SCORE,
-    draw_match,
-    dress_score,
-    field_bounds,
-    field_height,
-    final_score,
-    in_play,
-    match_colours,
-    match_columns,
-    recorded_match,
-    score_look,
-)
-from botz.view.ground_map import add_height_key, is_level, paint_ground, recorded_ground
-from botz.view.multibody_plot import multibody_figure, recorded_multibody
-from botz.view.paths import Path2D, bounds, draw_paths, fit_paths, path_height
+from botz.view.path_plot import PathPlot
+from botz.view.paths import Path2D
 from botz.view.selection import Column, choose, columns_of, is_pose, planar, thin
 from botz.view.silhouettes import recorded_silhouettes
 from botz.view.style import (
     LINE_STYLES,
     PALETTE,
     dress,
-    fit_equal,
     line_look,
     new_figure,
     picture_format,
@@ -92,37 +77,37 @@ def plot_recording(
 ) -> Path:
     """Draw a recording into `path` (.png, .svg or .pdf) and return it.
 
-    Without `channels`: the paths of all robots and their velocities; of serial arms where they went in space, their
-    joints, torques and tools; of multibody robots where they went, their attitudes, rotors and joints. Otherwise the
-    named ones: `vivi/pose`, `vivi/pose.x`, `vivi/*/speed`; poses become paths in the plane, all else is drawn over
+    Without `channels`: the overview of the family, or the paths of all robots and their velocities. Otherwise the named
+    ones: `vivi/pose`, `vivi/pose.x`, `vivi/*/speed`; poses become paths in the plane, all else is drawn over
     time, one axis a unit.
     `trajectory` True draws every channel that has x and y as a path, False draws everything over time.
     """
     path = Path(path)
     picture_format(path)
-    if not channels and trajectory is None and (arms := recorded_arms(recording)) is not None:
-        name = title or recording.header.scenario_name
-        return save(arm_figure(recording, arms, title=name, warning=_incomplete(recording)), path)
-    if not channels and trajectory is None and (bodies := recorded_multibody(recording)) is not None:
-        name = title or recording.header.scenario_name
-        return save(multibody_figure(recording, bodies, title=name, warning=_incomplete(recording)), path)
-    match = recorded_match(recording.scenario)
+    name = title or recording.header.scenario_name
+    family = FAMILIES.get(str(recording.scenario.get("engine")))
+    if family is not None and family.overview and not channels and trajectory is None:
+        figure = imported(family.overview)(recording, title=name, warning=_incomplete(recording))
+        if figure is not None:
+            return save(figure, path)
+    plot = _path_plot(family, recording)
     if channels:
         places, columns = _split(recording, channels, trajectory)
     else:
         places, columns = _overview(recording, trajectory)
-        if match is not None and trajectory is None:
-            columns = match_columns(recording, match)
+        if trajectory is None:
+            columns = plot.columns(columns)
     if not any(len(recording.time(name)) for name in {c.name for c in places} | {c.channel.name for c in columns}):
         raise InputError(Problem("holds no samples to plot", file=recording.path))
-    colours = robot_colours(places, columns) if not channels else {}
-    rows = _rows(columns)
-    paths = [_path_of(recording, place) for place in places]
-    if match is not None:
-        colours = {**colours, **match_colours(match)} if colours else {}
-        paths = [in_play(one, place, recording, match) for one, place in zip(paths, places, strict=True)]
-    _draw(recording, paths, rows, colours, path, title, match)
+    colours = plot.colours(robot_colours(places, columns)) if not channels else {}
+    paths = [plot.path(_path_of(recording, place), place) for place in places]
+    _draw(recording, paths, _rows(columns), colours, path, name, plot)
     return path
+
+
+def _path_plot(family: Family | None, recording: Recording) -> PathPlot:
+    own: PathPlot | None = imported(family.path_plot)(recording) if family is not None and family.path_plot else None
+    return own or PathPlot()
 
 
 # --- what to draw --------------------------------------------------------------------------------------
@@ -234,24 +219,14 @@ def _draw(
     colours: Mapping[str, str],
     path: Path,
     title: str,
-    match: SoccerScenario | None,
+    plot: PathPlot,
 ) -> None:
-    heights = [field_height(match.world.field, WIDTH) if match else path_height(paths, WIDTH)] if paths else []
+    heights = [plot.height(paths, WIDTH)] if paths else []
     heights += [ROW_HEIGHT + 0.17 * max(0, min(len(row.columns), MOST_NAMED) - 7) for row in rows]
     figure = new_figure(WIDTH, sum(heights) + 0.8)
     grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-    first = 0
-    ground, note, key = None, "", None
-    if match is not None and paths:
-        draw_match(figure.add_subplot(grid[0]), paths, match_colours(match), match)
-        note, first = final_score(recording, match), 1
-    elif paths:
-        axes = figure.add_subplot(grid[0])
-        draw_paths(axes, paths, colours)
-        ground, note = recorded_ground(recording.scenario)
-        if ground is not None and not is_level(ground):
-            key = add_height_key(axes, ground, *bounds(paths))
-        first = 1
+    first = len(paths[:1])
+    note = plot.draw(figure.add_subplot(grid[0]), paths, colours) if paths else ""
     shared: Axes | None = None
     for number, row in enumerate(rows):
         axes = figure.add_subplot(grid[first + number], sharex=shared)
@@ -260,24 +235,18 @@ def _draw(
         dress(axes, x_label="time [s]" if last else "", y_label=row.label, ticks=5)
         axes.xaxis.get_major_locator().set_params(nbins=9)  # type: ignore[call-arg]
         axes.tick_params(labelbottom=last)
-        _draw_row(axes, recording, row, colours)
-        if all(column.channel.name == SCORE for column in row.columns):
-            dress_score(axes)
+        _draw_row(axes, recording, row, colours, plot)
+        plot.dress_row(axes, row.columns)
     if rows:
         figure.align_ylabels(figure.axes[first:])
-    name = title or recording.header.scenario_name
-    heading = set_title(figure, name, note=fill(note, 110), warning=_incomplete(recording))
+    heading = set_title(figure, title, note=fill(note, 110), warning=_incomplete(recording))
     settle(figure, heading)
-    if match is not None and paths:
-        fit_equal(figure.axes[0], *field_bounds(match.world.field))
-    elif paths:
-        fit_paths(figure.axes[0], paths)
-    if ground is not None:
-        paint_ground(figure.axes[0], ground, key)
+    if paths:
+        plot.finish(figure.axes[0], paths)
     save(figure, path)
 
 
-def _draw_row(axes: Axes, recording: Recording, row: Row, colours: Mapping[str, str]) -> None:
+def _draw_row(axes: Axes, recording: Recording, row: Row, colours: Mapping[str, str], plot: PathPlot) -> None:
     styles: dict[str, int] = {}
     for number, column in enumerate(row.columns):
         times, values = recording.time(column.channel.name), column.values(recording)
@@ -289,8 +258,7 @@ def _draw_row(axes: Axes, recording: Recording, row: Row, colours: Mapping[str, 
             # A robot keeps its colour; its components differ by their lines.
             style = styles.setdefault(column.quantity, len(styles))
             look = {"color": colours[column.channel.robot], "linestyle": LINE_STYLES[style % len(LINE_STYLES)]}
-        if column.channel.name == SCORE:
-            look = score_look(column)
+        look = dict(plot.look(column)) or look
         shown = np.where(np.isfinite(values[keep]), values[keep], np.nan)
         if column.channel.local_name == "icr":
             shown[np.abs(shown) > FAR] = np.nan

@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
-from botz.scenario.vehicle.schema import PlacedVehicle
 from botz.terrain.height_grid import HeightGrid
 from botz.view.ground_map import add_height_key, is_level, paint_ground
 from botz.view.silhouettes import Silhouette
@@ -40,10 +39,17 @@ SMALLEST = 0.03
 BLOCK = 1 << 20
 """Cells whose slopes are looked at together."""
 
-Vehicles = Mapping[str, PlacedVehicle]
+Robots = Mapping[str, Any]
+"""Of a checked scenario."""
 
 
-def terrain_report(grid: HeightGrid, robots: Vehicles) -> dict[str, Any]:
+def start_of(robot: Any) -> tuple[float, float, float]:
+    """x, y and yaw, of a robot that is put somewhere by `position` and `attitude`, or by a `pose` in plane or space."""
+    place = robot.pose if hasattr(robot, "pose") else (*robot.position[:2], robot.attitude[2])
+    return float(place[0]), float(place[1]), float(place[-1])
+
+
+def terrain_report(grid: HeightGrid, robots: Robots) -> dict[str, Any]:
     """What `botz terrain` prints: sizes in metres, angles in degrees."""
     n_x, n_y = grid.heights.shape
     return {
@@ -56,12 +62,8 @@ def terrain_report(grid: HeightGrid, robots: Vehicles) -> dict[str, Any]:
         "steepest_deg": math.degrees(math.atan(steepest_slope(grid))),
         "outside": grid.outside,
         "starts": {
-            name: {
-                "position_m": [float(value) for value in robot.position[:2]],
-                "yaw_deg": math.degrees(robot.attitude[2]),
-                "ground_m": float(grid.height(robot.position[0], robot.position[1])),
-            }
-            for name, robot in robots.items()
+            name: {"position_m": [x, y], "yaw_deg": math.degrees(yaw), "ground_m": float(grid.height(x, y))}
+            for name, (x, y, yaw) in ((name, start_of(robot)) for name, robot in robots.items())
         },
     }
 
@@ -85,7 +87,7 @@ def steepest_slope(grid: HeightGrid) -> float:
 
 
 def draw_terrain(
-    grid: HeightGrid, robots: Vehicles, seen: Mapping[str, Silhouette], path: Path, *, title: str = ""
+    grid: HeightGrid, robots: Robots, seen: Mapping[str, Silhouette], path: Path, *, title: str = ""
 ) -> Path:
     """Draw the ground into `path` (.png, .svg or .pdf), with the robots as they are seen where they start, and return
     it."""
@@ -122,10 +124,10 @@ def draw_terrain(
     return save(figure, path)
 
 
-def _draw_start(axes: Axes, robot: PlacedVehicle, seen: Silhouette | None, colour: str, extent: float) -> None:
+def _draw_start(axes: Axes, robot: Any, seen: Silhouette | None, colour: str, extent: float) -> None:
     """The robot from above where it begins, or an arrow where that would be too small to see."""
-    place, yaw = np.array(robot.position[:2]), robot.attitude[2]
-    c, s = math.cos(yaw), math.sin(yaw)
+    x, y, yaw = start_of(robot)
+    place, c, s = np.array([x, y]), math.cos(yaw), math.sin(yaw)
     turn = np.array([[c, s], [-s, c]])
     if seen is None or float(np.ptp(seen.body, axis=0).max()) < SMALLEST * extent:
         parts = [0.05 * extent * np.array([[0.6, 0.0], [-0.4, 0.36], [-0.2, 0.0], [-0.4, -0.36]])]
@@ -140,7 +142,7 @@ def _draw_start(axes: Axes, robot: PlacedVehicle, seen: Silhouette | None, colou
         axes.add_patch(Polygon(corners, fill=False, edgecolor=colour, linewidth=1.2, zorder=4.2))
 
 
-def _draw_cuts(axes: Axes, grid: HeightGrid, robots: Vehicles, colours: Mapping[str, str], *, axis: int) -> None:
+def _draw_cuts(axes: Axes, grid: HeightGrid, robots: Robots, colours: Mapping[str, str], *, axis: int) -> None:
     """The ground along one axis of the world, through the start of every robot; equal cuts are drawn once."""
     name, other = ("x", "y") if axis == 0 else ("y", "x")
     dress(axes, x_label=f"{name} [m]", y_label="height [m]", ticks=5)
@@ -150,7 +152,8 @@ def _draw_cuts(axes: Axes, grid: HeightGrid, robots: Vehicles, colours: Mapping[
     seen: set[float] = set()
     every = []
     for robot_name, robot in list(robots.items())[:MOST_CUTS]:
-        at, across = robot.position[axis], robot.position[1 - axis]
+        start = start_of(robot)
+        at, across = start[axis], start[1 - axis]
         place = (along, across) if axis == 0 else (across, along)
         heights = grid.height(*place)
         if across not in seen:
@@ -158,7 +161,7 @@ def _draw_cuts(axes: Axes, grid: HeightGrid, robots: Vehicles, colours: Mapping[
             axes.plot(along, heights, color=colours[robot_name], linewidth=1.5, label=label)
             every.append(heights)
         seen.add(across)
-        on = float(grid.height(robot.position[0], robot.position[1]))
+        on = float(grid.height(*start[:2]))
         axes.plot(at, on, marker="v", markersize=8, color=colours[robot_name], markeredgecolor="white", zorder=5)
     axes.fill_between(along, np.min(every, axis=0), axes.get_ylim()[0] - 10.0, color="#E9E2D3", zorder=0.3, linewidth=0)
     low_z, high_z = float(np.min(every)), float(np.max(every))

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from botz.engines.multibody.elements.base import FRAME, BuiltElement, compiled_call
 from botz.engines.multibody.elements.kinds import built
 from botz.models.robot_model import ModelJoint
-from botz.scenario.multibody.elements import AnyElement
+from botz.scenario.multibody.schema import AnyElement
 from botz.transforms import rotation_from_rpy
 
 LINKS = ("body", "arm", "rotor")

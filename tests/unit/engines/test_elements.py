@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from element_rig import Called, element, somewhere
 
-from botz.engines.multibody.elements.aero import PROPELLER
+from botz.engines.multibody.elements.aero import propeller
 from botz.engines.multibody.elements.base import compiled_call, packed
 from botz.errors import InputError
 from botz.physics.aero.lift_drag import Surface, lift_drag
@@ -140,9 +140,9 @@ def test_a_surface_has_its_own_air_or_the_worlds_and_a_flap():
 def test_a_motor_has_its_data_sheets_speed_and_torque():
     motor = Called(element(type="dc-motor", joint="spin", resistance=0.5, torque_constant=0.02, gear_ratio=10.0,
                            efficiency=0.8, max_current=30.0, max_voltage=12.0))  # fmt: skip
-    assert (motor.element.joint, motor.element.input_owner) == ("spin", "spin")
+    assert motor.element.joint == "spin"
     assert motor.element.kind.joint_only
-    assert [one.name for one in motor.element.kind.inputs] == ["voltage"]
+    assert [name for name, _ in motor.element.inputs] == ["spin/voltage"]
     no_load = 12.0 / 0.02 / 10.0
     inputs = np.zeros(8)
     inputs[0] = 12.0
@@ -210,20 +210,20 @@ def test_names_that_are_not_there(spec, message):
 
 def test_elements_alike_share_their_compiled_code():
     one, other = (element(type="propeller", joint="spin", coefficient=k) for k in (1e-5, 2e-5))
-    assert one.kind is other.kind is PROPELLER
+    assert one.kind is other.kind is propeller
     assert compiled_call(one.kind, one.parameters.dtype) is compiled_call(other.kind, other.parameters.dtype)
 
 
 PROGRAM = """
-from botz.engines.multibody.elements.aero import SURFACE, surface_numbers
-from botz.engines.multibody.elements.base import compiled_call, packed
-from botz.engines.multibody.elements.joints import JOINT_FRICTION, friction_numbers
+from botz.engines.multibody.elements.aero import surface
+from botz.engines.multibody.elements.base import compiled_call, packed, parameters_of
+from botz.engines.multibody.elements.joints import joint_friction
 from botz.scenario.multibody.elements import LiftDrag, LugreElement
 
-friction = friction_numbers(LugreElement(type="lugre", joint="j", stiffness=1, coulomb=1, static=1))
-surface = surface_numbers(LiftDrag(type="lift-drag", link="l", area=1))
-for kind, numbers in ((JOINT_FRICTION, friction), (SURFACE, surface)):
-    print(compiled_call(kind, packed(numbers, "").dtype).cache_hits)
+friction = LugreElement(type="lugre", joint="j", stiffness=1, coulomb=1, static=1)
+wing = LiftDrag(type="lift-drag", link="l", area=1)
+for kind, spec in ((joint_friction, friction), (surface, wing)):
+    print(compiled_call(kind, packed(parameters_of(kind, spec, ""), "").dtype).cache_hits)
 """
 
 

@@ -120,8 +120,8 @@ def make(kind, *, joint="tilt", link=None, allowed=True, **parameters):
 
 def test_a_file_with_a_neighbour_parameters_and_an_input(file):
     one = make(f"{file}:spring", stiffness=3, rest=0.5)
-    assert (one.link, one.joint, one.input_owner) == ("arm", "tilt", "mine")
-    assert [report.name for report in one.kind.inputs] == ["shift"]
+    assert (one.link, one.joint) == ("arm", "tilt")
+    assert [name for name, _ in one.inputs] == ["mine/shift"]
     assert one.kind.joint_only
     spring = Called(one)
     inputs = np.zeros(8)

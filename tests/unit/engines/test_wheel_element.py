@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import yaml
 
-from botz.engines.multibody.elements.wheels import add_inertia, built_wheels
+from botz.engines.multibody.elements.kinds import built
+from botz.engines.multibody.elements.wheels import add_inertia
 from botz.errors import InputError
 from botz.scenario.load import load_robot
 from botz.scenario.multibody.elements import VehicleWheels
@@ -20,7 +21,8 @@ KEY = "robots.r.elements.wheels"
 
 
 def element_of(vehicle):
-    return built_wheels("wheels", VehicleWheels(type="vehicle-wheels", link="chassis", vehicle=str(vehicle)), KEY)
+    spec = VehicleWheels(type="vehicle-wheels", link="chassis", vehicle=str(vehicle))
+    return built("wheels", spec, "r", ["chassis"], {})
 
 
 def complaint_of(vehicle):
@@ -66,9 +68,9 @@ SHOWN = ("speed", "load", "angle", "deflection")
 
 
 def test_commands_and_reports_are_named_after_motors_and_wheels():
-    kind = element_of("vivi").kind
-    assert [one.name for one in kind.inputs] == [f"{name}/voltage" for name in NAMES]
-    assert [one.name for one in kind.reports] == [f"{name}/{what}" for what in SHOWN for name in NAMES]
+    element = element_of("vivi")
+    assert [name for name, _ in element.inputs] == [f"{name}/voltage" for name in NAMES]
+    assert [one.name for one in element.kind.reports] == [f"{name}/{what}" for what in SHOWN for name in NAMES]
 
 
 def test_vehicles_share_one_compiled_function(vehicle_file):

@@ -207,7 +207,7 @@ LOADING = [
     bad("unknown method", changed("step: 1 ms,", "step: 1 ms, method: euler,"),
         "s.yaml:2: time.method: unknown 'euler'; choose from: rk4, semi-implicit"),
     bad("unknown controller", changed("type: constant", "type: go-to-pose"),
-        "s.yaml:12: controllers.hold.type: unknown 'go-to-pose'; choose from: constant, file.py:Class, program, table, teleoperation"),
+        "s.yaml:12: controllers.hold.type: 'go-to-pose' is of engine kinematics; choose from: constant, file.py:Class, program, table, teleoperation"),
     bad("step of a program that is none", steps("{type: jump}"),
         "s.yaml:12: controllers.hold.steps.0.type: unknown 'jump'; choose from: arc, gripper, joints, line, wait"),
     bad("two ends of a move", steps("{type: joints, to: [0, 0], pose: [0, 0, 0, 0, 0, 0]}"),

@@ -227,7 +227,7 @@ LOADING = [
     bad("unknown link", links("ros: {}"),
         's.yaml:8: links.ros: unknown key; choose from: camera, league, poses, referee, voltage'),
     bad("controller of another engine", GOOD + "controllers:\n  a: {type: waypoints, robot: ann, points: [[0, 0]]}\n",
-        "s.yaml:9: controllers.a.type: unknown 'waypoints'; choose from: constant, file.py:Class, goalkeeper, striker, table"),
+        "s.yaml:9: controllers.a.type: 'waypoints' is of engine kinematics and vehicle; choose from: constant, file.py:Class, goalkeeper, striker, table"),
     bad("controller of the match", GOOD + "controllers:\n  a: {type: constant, robot: match, command: {kick_off: 1}}\n",
         "s.yaml:9: controllers.a.robot: no robot 'match'; choose from: ann, bob, cid"),
     bad("set on all robots", GOOD,

@@ -193,7 +193,7 @@ LOADING = [
     bad("gravity", GOOD + "world: {gravity: -9.81}\n",
         's.yaml:19: world.gravity: must be at least 0, not -9.81'),
     bad("controller of another engine", drive("{type: go-to-pose, robot: vivi, goal: [0, 0, 0]}"),
-        "s.yaml:20: controllers.drive.type: unknown 'go-to-pose'; choose from: constant, file.py:Class, table, waypoints, wheel-speed"),
+        "s.yaml:20: controllers.drive.type: 'go-to-pose' is of engine kinematics; choose from: constant, file.py:Class, table, waypoints, wheel-speed"),
     bad("wheel speed of nothing", drive("{type: wheel-speed, robot: vivi}"),
         "s.yaml:20: controllers.drive: give either 'speeds' or 'forward'"),
 ]

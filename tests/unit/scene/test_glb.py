@@ -14,6 +14,7 @@ import trimesh
 from PIL import Image
 
 from botz.scene.glb import linear, write_animated_glb, write_glb
+from botz.scene.lab_layers import described_layers
 from botz.scene.tessellation import creased, lathe, tessellated
 from botz.scene.world_scene import (
     Actor,
@@ -188,7 +189,7 @@ def test_the_hierarchy_is_kept_and_described(scene: Scene):
     for node in scene.nodes:
         assert parent[reader.names.index(node.name)] == (node.parent or "world")
     described = reader.json["scenes"][0]["extras"]["botz"]
-    assert described == json.loads(json.dumps(scene.description()))
+    assert described == json.loads(json.dumps(scene.description() | {"layers": described_layers(scene)}))
     ground = reader.json["nodes"][reader.names.index("ground#0")]
     assert ground["extras"] == {"casts_shadow": False}
 

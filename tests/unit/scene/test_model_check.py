@@ -26,7 +26,7 @@ from botz.models.robot_model import (
     Place,
     RobotModel,
 )
-from botz.scenario.multibody.elements import AnyElement
+from botz.scenario.multibody.schema import AnyElement
 from botz.transforms import transform
 
 

@@ -11,8 +11,8 @@ from botz.models.plugin_blocks import actuator_block, element_block, sensor_bloc
 from botz.models.plugins import SOURCE_COEFFICIENT, PluginReading, clean_name, library_name
 from botz.models.robot_model import ModelActuator, ModelJoint
 from botz.models.xml_tree import read_xml, xml_text
-from botz.scenario.multibody.elements import AnyElement, LiftDrag, Propeller
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.elements import LiftDrag, Propeller
+from botz.scenario.multibody.schema import AnyElement, AnySensor
 
 LINKS = ["body", "rotor_0", "wing", "flap"]
 JOINTS = {

@@ -15,6 +15,7 @@ from botz.engines.registry import make_engine
 from botz.scenario import library
 from botz.scenario.load import LoadedScenario, load
 from botz.scene.build import scene_of
+from botz.scene.lab_layers import described_layers
 from botz.scene.multibody.link_shapes import blade_mesh
 from botz.scene.tessellation import tessellated
 from botz.scene.world_scene import (
@@ -83,7 +84,9 @@ def check_consistent(scene: Scene, engine: Engine) -> None:
         for shape in node.shapes:
             assert shape.material in scene.materials
             assert np.isfinite(tessellated(shape).positions).all()
-    assert named_channels(scene) <= {channel.name for channel in engine.channels}
+    channels = {channel.name for channel in engine.channels}
+    assert named_channels(scene) <= channels
+    assert all(set(layer["channels"]) <= channels for layer in described_layers(scene))
     for node in scene.nodes:
         if isinstance(node.motion, Turns | Slides):
             assert node.motion.component < engine.channels[node.motion.channel].size

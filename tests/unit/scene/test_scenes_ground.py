@@ -28,6 +28,7 @@ from botz.scenario.vehicle.schema import VehicleScenario
 from botz.scene.build import scene_of
 from botz.scene.ground import kept_lines
 from botz.scene.kinematics.scene import hands_of
+from botz.scene.lab_layers import described_layers
 from botz.scene.lens import Lens
 from botz.scene.shapes import SIDES, prism, turned
 from botz.scene.world_scene import Follows, Scene, Shape, node_poses, rotated
@@ -142,6 +143,7 @@ def test_channels_are_the_engines(name: str) -> None:
                 assert channels[value] in (3, 6)
             elif key == "node":
                 assert any(node.name == value for node in scene.nodes)
+    assert all(set(layer["channels"]) <= channels.keys() for layer in described_layers(scene))
 
 
 @pytest.mark.parametrize("name", of(*FAMILIES))

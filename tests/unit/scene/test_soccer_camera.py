@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from botz.scenario.links import Camera
+from botz.scenario.soccer.links import Camera
 from botz.scenario.soccer.schema import PlayingField
 from botz.scene.lens import Lens
 from botz.scene.soccer.camera import BALL_COLOUR, CODE_COLOURS, TEAM_COLOURS, SoccerCamera

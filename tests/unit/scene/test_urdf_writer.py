@@ -16,8 +16,7 @@ from botz.models.mj_world import compile_model
 from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel
 from botz.models.urdf.reader import read_urdf
 from botz.models.urdf.writer import write_urdf
-from botz.scenario.multibody.elements import AnyElement
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.schema import AnyElement, AnySensor
 from botz.transforms import transform
 
 

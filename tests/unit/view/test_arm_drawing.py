@@ -14,8 +14,9 @@ from botz.engines.arm.engine import ArmEngine
 from botz.robots.serial_arm import SerialArm
 from botz.scenario.arm.world import Plane
 from botz.scenario.load import load_data, load_robot
-from botz.view import arm_drawing, plots
-from botz.view.arm_plot import recorded_arms
+from botz.view import plots
+from botz.view.arm import drawing as arm_drawing
+from botz.view.arm.plot import recorded_arms
 from botz.view.plots import plot_recording
 from botz.view.style import save as write_picture
 

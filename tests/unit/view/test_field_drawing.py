@@ -13,8 +13,9 @@ from recorded_runs import PLANAR, circle
 from botz.channels import Channel
 from botz.scenario.load import load_robot
 from botz.scenario.soccer.schema import PlayingField
-from botz.view import field_drawing, plots
+from botz.view import plots
 from botz.view.plots import plot_recording
+from botz.view.soccer import field_plot
 from botz.view.style import save as write_picture
 
 RADIUS = 0.0215
@@ -106,7 +107,7 @@ def test_the_whole_field_is_shown_however_short_the_ways_are(record, tmp_path, d
 
 def test_walls_have_goals_and_cut_corners():
     field = PlayingField()
-    corners = field_drawing.field_corners(field)
+    corners = field_plot.field_corners(field)
     x, y = corners.T
     area = 0.5 * abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))
     assert area == pytest.approx(1.5 * 1.3 + 2 * 0.4 * 0.1 - 4 * 0.5 * 0.07**2, rel=1e-12)
@@ -119,12 +120,12 @@ def test_teams_have_their_colours_and_the_ball_its_own(record, tmp_path, drawn):
     plot_recording(record(standing(scenario), channels_of(scenario), scenario=scenario), path=tmp_path / "a.png")
     axes = drawn[0].axes[0]
     shown = [to_hex(square.get_facecolor()).upper() for square in squares(axes)]
-    assert shown == [*field_drawing.BLUES[:3], *field_drawing.YELLOWS[:3]]
+    assert shown == [*field_plot.BLUES[:3], *field_plot.YELLOWS[:3]]
     side = scenario["robots"]["blue0"]["side"]
     for square in squares(axes):
         assert np.ptp(square.get_xy(), axis=0) == pytest.approx([side, side])
     (ball,) = [patch for patch in axes.patches if isinstance(patch, Circle) and patch.get_fill()]
-    assert ball.radius == RADIUS and to_hex(ball.get_facecolor()).upper() == field_drawing.BALL_COLOUR
+    assert ball.radius == RADIUS and to_hex(ball.get_facecolor()).upper() == field_plot.BALL_COLOUR
     assert legend(axes) == ["blue0", "blue1", "blue2", "yellow0", "yellow1", "yellow2", "ball", "end"]
 
 
@@ -150,9 +151,9 @@ def test_a_kick_off_leaves_a_gap_in_the_ways(record, tmp_path, drawn):
 def test_a_fast_ball_leaves_none():
     times = 0.01 * np.arange(50)
     points = np.column_stack([4.0 * times, np.zeros(50)])
-    assert not field_drawing._jumps(points, times, np.full(49, 4.0), 2 * RADIUS).any()
+    assert not field_plot._jumps(points, times, np.full(49, 4.0), 2 * RADIUS).any()
     points[30:] = 0.0
-    assert np.flatnonzero(field_drawing._jumps(points, times, np.full(49, 4.0), 2 * RADIUS)).tolist() == [29]
+    assert np.flatnonzero(field_plot._jumps(points, times, np.full(49, 4.0), 2 * RADIUS)).tolist() == [29]
 
 
 def test_a_robot_out_of_play_is_not_drawn(record, tmp_path, drawn):
@@ -203,11 +204,11 @@ def test_markings_of_size_zero_are_left_out(record, tmp_path, drawn):
     plot_recording(record(standing(scenario), channels_of(scenario), scenario=scenario), path=tmp_path / "a.png")
     axes = drawn[0].axes[0]
     assert not [patch for patch in axes.patches if isinstance(patch, Circle) and not patch.get_fill()]
-    quiet = [line for line in axes.lines if line.get_color() == field_drawing.MARKING]
+    quiet = [line for line in axes.lines if line.get_color() == field_plot.MARKING]
     assert len(quiet) == 3  # the middle and the two goal lines
 
 
 def test_other_families_have_no_field(record, tmp_path, drawn):
     plot_recording(record(circle(50), PLANAR), path=tmp_path / "a.png")
     assert not ways(drawn[0].axes[0]) and legend(drawn[0].axes[0]) == ["start", "end"]
-    assert field_drawing.recorded_match({"engine": "soccer", "robots": "lost"}) is None
+    assert field_plot.recorded_match({"engine": "soccer", "robots": "lost"}) is None

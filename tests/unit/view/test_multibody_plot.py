@@ -10,7 +10,7 @@ import pytest
 
 from botz.channels import Channel
 from botz.scenario.multibody.schema import MultibodyScenario
-from botz.view.multibody_plot import (
+from botz.view.multibody.plot import (
     drawn_angle,
     marks_of,
     multibody_figure,

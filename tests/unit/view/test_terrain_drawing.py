@@ -18,10 +18,11 @@ from botz.scenario.load import load
 from botz.scenario.vehicle.schema import VehicleScenario
 from botz.terrain.height_grid import HeightGrid, build_grid
 from botz.view import ground_map, plots
-from botz.view.ground_map import is_level, paint_ground, recorded_ground, relief
+from botz.view.ground_map import is_level, paint_ground, relief
 from botz.view.plots import plot_recording
 from botz.view.silhouettes import silhouettes_of
 from botz.view.terrain_drawing import draw_terrain, steepest_slope, terrain_report
+from botz.view.vehicle.ground_plot import recorded_ground
 
 POSE = Channel("vivi/pose", "m, m, m, 1, 1, 1, 1", "Pose", ("x", "y", "z", "qw", "qx", "qy", "qz"))
 

@@ -60,7 +60,7 @@ class SoccerPlayer:
         temper = (2 * number + (team == "yellow")) % 8
         self._patience, self._backing = PATIENCE + temper * MORE_PATIENCE, BACKING + temper * MORE_BACKING
         self._gain = min(TURN_GAIN, 0.3 / setup.period)
-        kinds = {one.robot: one.type for one in scenario.controllers.values()}
+        kinds = {one.robot: one.type for one in scenario.controllers.values() if isinstance(one, PlayerSpec)}
         others = [(name, side) for name, (side, _) in scenario.players.items() if name != setup.robot]
         self._friends = [name for name, side in others if side == team]
         self._fellows = [name for name in self._friends if kinds.get(name) == "striker"]

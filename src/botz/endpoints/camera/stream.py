@@ -21,7 +21,8 @@ from botz import kernel_cache
 from botz.channels import ChannelTable
 from botz.endpoints.camera.connections import Connections
 from botz.endpoints.camera.protocol import VERSION, empty_message, frame_message, greeting
-from botz.scenario.links import CameraLink, host_and_port
+from botz.scenario.links import host_and_port
+from botz.scenario.soccer.links import CameraLink
 from botz.scene.soccer.camera import SoccerCamera
 
 SHORTEST_WAIT, LONGEST_WAIT = 0.0005, 0.02

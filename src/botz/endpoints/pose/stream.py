@@ -103,6 +103,10 @@ class PoseStream:
         self.address = f"{host}:{port}"
 
     @property
+    def addresses(self) -> dict[str, str]:
+        return {"poses": self.address}
+
+    @property
     def sockets(self) -> list[socket.socket]:
         """To be watched for reading; changes as viewers come and go."""
         return [self._listener, *(viewer.socket for viewer in self._viewers)]

@@ -19,9 +19,9 @@ from botz.endpoints.soccer.placements import Placements, Wanted
 from botz.endpoints.soccer.team import WILD, Player, TeamLink, within
 from botz.endpoints.udp_port import NOBODY, Address
 from botz.errors import InputError, Problem
-from botz.scenario.links import LeagueLink as LeagueSettings
 from botz.scenario.links import host_and_port
 from botz.scenario.ports import LEAGUE_VISION
+from botz.scenario.soccer.links import LeagueLink as LeagueSettings
 from botz.sim.attached import AttachedRun
 
 LOOK_PERIOD = 1.0
@@ -52,6 +52,10 @@ class LeagueLink(TeamLink):
         self._period = 1.0 / settings.rate
         self._due = self._next_look = time.perf_counter()
         self._sent = 0
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        return {"league commands": self.address, "league vision": "{}:{}".format(*self._vision_address)}
 
     # --- in: commands and replacements ---------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from botz.endpoints.soccer.placements import Placements, Wanted
 from botz.endpoints.soccer.team import TeamLink
 from botz.endpoints.udp_port import OnlyLocal, joined
 from botz.errors import InputError
-from botz.scenario.links import RefereeLink as Settings
+from botz.scenario.soccer.links import RefereeLink as Settings
 from botz.sim.attached import AttachedRun
 
 FOULS, COLORS = ENUMERATIONS["Foul"], ENUMERATIONS["Color"]
@@ -62,6 +62,10 @@ class RefereeLink(TeamLink):
 
     def open_socket(self, listen: str) -> socket.socket:
         return joined(listen, self._interface, f"links.{self.kind}.listen")
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        return {"referee": self.address, "replacer": self.replacer_address}
 
     @property
     def sockets(self) -> list[socket.socket]:

@@ -127,6 +127,11 @@ class TeamLink(ABC):
         return bound(listen, f"links.{self.kind}.listen")
 
     @property
+    def addresses(self) -> dict[str, str]:
+        """By what a user calls them."""
+        return {self.kind: self.address}
+
+    @property
     def sockets(self) -> list[socket.socket]:
         """To be watched for reading."""
         return [self._socket]

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from botz.endpoints.soccer.team import WILD, TeamLink, within
-from botz.scenario.links import VoltageLink as VoltageSettings
+from botz.scenario.soccer.links import VoltageLink as VoltageSettings
 from botz.sim.attached import AttachedRun
 
 KEYS = {"team", "robots"}
@@ -30,6 +30,10 @@ class VoltageLink(TeamLink):
         super().__init__(run, settings.listen)
         self._most_robots = max(len(self.players), MOST_ROBOTS)
         self._by_number = {(player.team, str(player.number)): player for player in self.players}
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        return {"voltages": self.address}
 
     def take(self, data: bytes) -> None:
         # Cheap looks before JSON is parsed: an object with an object in it, and as many lists as robots.

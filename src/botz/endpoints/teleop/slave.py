@@ -16,8 +16,8 @@ from botz.endpoints.soccer.team import PACKETS_A_TURN, SECONDS_A_TURN, Complaint
 from botz.endpoints.udp_port import NOBODY, Address, bound, packets
 from botz.errors import BotzError, InputError, Problem
 from botz.robots.serial_arm import SerialArm
+from botz.scenario.arm.links import TeleoperationLink as Settings
 from botz.scenario.arm.schema import PlacedArm
-from botz.scenario.links import TeleoperationLink as Settings
 from botz.scenario.names import closest
 from botz.sim.attached import AttachedRun
 
@@ -64,6 +64,10 @@ class TeleoperationLink:
         """Who drives, or drove last."""
         self._next_command = inf
         self._told_silence = True
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        return {"teleoperation": self.address}
 
     @property
     def sockets(self) -> list[socket.socket]:

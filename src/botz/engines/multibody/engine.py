@@ -17,7 +17,6 @@ from botz.channels import ChannelTable, command_numbers
 from botz.engines.base import Engine, EngineState, RobotState
 from botz.engines.multibody import parts as multibody_parts
 from botz.engines.multibody import placing
-from botz.engines.multibody import sensing as multibody_sensing
 from botz.engines.multibody import start as multibody_start
 from botz.engines.multibody import step as kernel
 from botz.engines.multibody.elements.base import Surroundings
@@ -138,7 +137,6 @@ class MultibodyEngine(Engine):
         self._placed = {name: placing.Placed(name, robot, self.model, self.data) for name, robot in self.robots.items()}
         self._element_starts = [array.copy() for _, array in self._own_arrays]
         self._random = self._turbulent or self.tables.sensors.size > 0
-        self._noise_of = {number: count for number, _, _, count in multibody_sensing.PARTS.values()}
         self._filled = np.zeros(1, dtype=np.int64)
         self._step = 0
         self._rng = np.random.default_rng(0)
@@ -157,9 +155,10 @@ class MultibodyEngine(Engine):
         """Elements that need to know more of the world than a frame tells look at it once."""
         for name, robot in self.robots.items():
             for element in robot.elements.values():
-                if element.bind is not None:
+                if element.kind.bind is not None:
                     body = self.model.body(f"{name}/{element.link}").id
-                    element.bind(Surroundings(self.model, self.data, body, self.ground, self.scenario.world.ground))
+                    around = Surroundings(self.model, self.data, body, self.ground, self.scenario.world.ground)
+                    element.kind.bind(element, around)
 
     @cached_property
     def linear(self) -> stiffness.Linearised:
@@ -260,8 +259,9 @@ class MultibodyEngine(Engine):
         self.air, self._gusts = multibody_parts.wind_of(self.scenario.world.wind)
         # Not the named tuples themselves, which Numba would take longer to recognise at every call.
         own = tables.robots, tables.joints, tables.actuators, tables.elements
+        seen = tables.sensors, tables.readings, tables.readings.ctypes.data
         return (
-            (*own, tables.frames, tables.frames.ctypes.data, tables.sensors), tuple(self.physics), tuple(self.store),
+            (*own, tables.frames, tables.frames.ctypes.data, *seen), tuple(self.physics), tuple(self.store),
             (self.world, self.air, self._gusts, heights, grid),
         )  # fmt: skip
 
@@ -280,7 +280,7 @@ class MultibodyEngine(Engine):
         self._not_yet_left()
         tables = self.tables
         tables.frames["states"] = 0.0
-        tables.sensors["bias"] = 0.0
+        tables.readings["bias"] = 0.0
         for (_, array), start in zip(self._own_arrays, self._element_starts, strict=True):
             array[...] = start
         self.air["turbulence"] = self.air["intensity"] * rng.standard_normal(3) if self._turbulent else 0.0
@@ -305,9 +305,8 @@ class MultibodyEngine(Engine):
     def _first_readings(self) -> None:
         failed = kernel.read_first(*self._arguments, self.inputs, self._noise(-1, 1))
         if failed >= 0:
-            name, element, did = self._failure(failed)
-            message = f"the element {did}, as the world starts"
-            raise InputError(Problem(message, key=f"robots.{name}.elements.{element}"))
+            robot, part, name, did = self._failure(failed)
+            raise InputError(Problem(f"the {part} {did}, as the world starts", key=f"robots.{robot}.{part}s.{name}"))
 
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
         noise = self._noise(step, n)
@@ -319,9 +318,9 @@ class MultibodyEngine(Engine):
         self._step = step + taken
         self.data.time = self._step * self.dt
         if failed >= 0:
-            name, element, did = self._failure(failed)
-            time = self.tables.frames[failed]["time"]
-            message = f"the element {element!r} of robot {name!r} {did}, at t = {time:.6g} s"
+            robot, part, name, did = self._failure(failed)
+            time = self.tables.frames[failed]["time"] if part == "element" else self.data.time + self.dt
+            message = f"the {part} {name!r} of robot {robot!r} {did}, at t = {time:.6g} s"
             raise StoppedError(message, step=self._step + 1)
         if WARNED[0]:
             raise self._warned(self._step + 1)
@@ -330,11 +329,14 @@ class MultibodyEngine(Engine):
             self.steps_taken = taken
         return bool(sound)
 
-    def _failure(self, number: int) -> tuple[str, str, str]:
-        """The robot and name of the element with that number, and what it did."""
+    def _failure(self, number: int) -> tuple[str, str, str, str]:
+        """The robot, what it is, its name and what it did, of the element or sensor of that number."""
         elements = [(name, element) for name, robot in self.robots.items() for element in robot.elements.values()]
-        name, element = elements[number]
-        return name, element.name, failure(element, self.tables.frames[number : number + 1])
+        if number < len(elements):
+            name, element = elements[number]
+            return name, "element", element.name, failure(element, self.tables.frames[number : number + 1])
+        sensors = [(name, sensor) for name, robot in self.robots.items() for sensor in robot.sensors]
+        return sensors[number - len(elements)][0], "sensor", sensors[number - len(elements)][1], "raised an exception"
 
     def rows_filled(self) -> int:
         return int(self._filled[0])
@@ -352,9 +354,7 @@ class MultibodyEngine(Engine):
         if not self._random:
             return np.zeros(0)
         readings = (step + n) // sensors["every"] - step // sensors["every"]
-        count = sum(
-            int(times) * self._noise_of[int(kind)] for times, kind in zip(readings, sensors["kind"], strict=True)
-        )
+        count = int((readings * sensors["random"]).sum())
         return self._rng.standard_normal(count + (3 * n if self._turbulent else 0))
 
     def _not_yet_left(self) -> None:
@@ -384,7 +384,7 @@ class MultibodyEngine(Engine):
         found = {
             "qpos": data.qpos, "qvel": data.qvel, "act": data.act, "warm": data.qacc_warmstart, "ctrl": data.ctrl,
             "reference": tables.actuators["reference"], "summed": tables.actuators["summed"],
-            "states": tables.frames["states"], "bias": tables.sensors["bias"], "last": tables.sensors["last"],
+            "states": tables.frames["states"], "bias": tables.readings["bias"], "last": tables.readings["last"],
             "turbulence": self.air["turbulence"], "inputs": self.inputs,
         }  # fmt: skip
         return {**found, **dict(self._own_arrays)}

@@ -29,9 +29,9 @@ from botz.models.stiffness import AUTO
 from botz.models.tree import bodiless
 from botz.models.yaml_model import model_of
 from botz.physics.aero.wind import GUST, WIND
-from botz.scenario.multibody.elements import AnyElement, UserElement
+from botz.scenario.multibody.elements import Element, UserElement
 from botz.scenario.multibody.schema import ActuatorSpec, MultibodyScenario, PlacedMultibody
-from botz.scenario.multibody.sensors import AnySensor, RangeFinder
+from botz.scenario.multibody.sensors import Sensor
 from botz.scenario.multibody.world import Wind
 from botz.scenario.names import closest
 from botz.terrain.height_grid import HeightGrid
@@ -55,9 +55,9 @@ class RobotParts:
     """By joint."""
     controls: tuple[str, ...] = ()
     """Actuators of an MJCF file, which are commanded as they are."""
-    element_specs: dict[str, AnyElement] = field(default_factory=dict)
+    element_specs: dict[str, Element] = field(default_factory=dict)
     elements: dict[str, BuiltElement] = field(default_factory=dict)
-    sensors: dict[str, AnySensor] = field(default_factory=dict)
+    sensors: dict[str, Sensor] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -111,6 +111,10 @@ def _robot(name: str, robot: PlacedMultibody, user_elements: str) -> RobotParts:
         if reading.link not in model.links:
             message = f"no link {reading.link!r}{closest(reading.link, model.links)}"
             problems.append(Problem(message, key=f"{key}.sensors.{sensor}.link"))
+        try:
+            multibody_sensing.kind_of(reading, f"{key}.sensors.{sensor}.type")
+        except InputError as error:
+            problems += error.problems
     problems += _without_body(parts)
     problems += [
         Problem(f"no joint {joint!r} that moves{closest(joint, joints)}", key=f"{key}.{part}.{joint}")
@@ -148,8 +152,7 @@ def _named_twice(parts: RobotParts) -> Iterator[Problem]:
     commands: dict[str, str] = {}
     for name, element in parts.elements.items():
         key = f"{parts.key}.elements.{name}"
-        for given in element.kind.inputs:
-            command = "/".join(filter(None, (element.input_owner, given.name)))
+        for command, _ in element.inputs:
             if command in commands:
                 remedy = "put it on another joint" if element.joint else "give its motors other names"
                 message = f"has the command {command!r}, as element {commands[command]!r} has; {remedy}"
@@ -219,22 +222,23 @@ def mujoco_model(scenario: MultibodyScenario, robots: dict[str, RobotParts], gri
     return compile_spec(spec, key=f"robots.{next(iter(robots))}" if len(robots) == 1 else "robots")
 
 
-def _add_sensor(spec: mujoco.MjSpec, robot: str, name: str, sensor: AnySensor) -> None:
-    """A site on the link and MuJoCo's sensors there, in the order in which the readings are made of them."""
-    pose = transform(*sensor.pose)
-    if isinstance(sensor, RangeFinder):
+def _add_sensor(spec: mujoco.MjSpec, robot: str, name: str, sensor: Sensor) -> None:
+    """MuJoCo's sensors that the readings are made of, one after the other, at sites on the link."""
+    body, pose = spec.body(f"{robot}/{sensor.link}"), transform(*sensor.pose)
+    for part in multibody_sensing.kind_of(sensor).true:
+        ray = part == "rangefinder"
         # MuJoCo's range finder looks along z, ours along x: z → x, x → −z.
-        pose[:3, :3] = pose[:3, :3] @ np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
-    site = f"{robot}/{name}/site"
-    spec.body(f"{robot}/{sensor.link}").add_site(name=site, pos=pose[:3, 3], quat=quaternion_of(pose[:3, :3]))
-    for part in multibody_sensing.PARTS[type(sensor)][1]:
+        turn = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]) if ray else np.eye(3)
+        site = f"{robot}/{name}/{'ray' if ray else 'site'}"
+        if spec.site(site) is None:
+            body.add_site(name=site, pos=pose[:3, 3], quat=quaternion_of(pose[:3, :3] @ turn))
         added = spec.add_sensor(
             name=f"{robot}/{name}/{part}",
             type=getattr(mujoco.mjtSensor, f"mjSENS_{part.upper()}"),
             objtype=mujoco.mjtObj.mjOBJ_SITE,
             objname=site,
         )
-        if part == "rangefinder":
+        if ray:
             # A set of what it shows, by bits: the distance alone.
             added.intprm[0] = 1 << int(mujoco.mjtRayDataField.mjRAYDATA_DIST)
 
@@ -249,6 +253,7 @@ class Tables:
     elements: np.ndarray
     frames: np.ndarray
     sensors: np.ndarray
+    readings: np.ndarray
     channels: list[Channel]
     inputs: list[Channel]
     views: tuple[RosView, ...]
@@ -262,7 +267,6 @@ def tables_of(scenario: MultibodyScenario, robots: dict[str, RobotParts], model:
     inputs: list[Channel] = []
     views: list[RosView] = []
     kept: list[Any] = []
-    calls: dict[tuple[int, str], Any] = {}
     for name, one in robots.items():
         robot = np.zeros(1, multibody_rows.ROBOT)
         robot["body"] = model.body(f"{name}/{one.model.root}").id
@@ -280,21 +284,18 @@ def tables_of(scenario: MultibodyScenario, robots: dict[str, RobotParts], model:
             rows["actuators"].append(_direct_row(model, f"{name}/{control}", len(inputs)))
             inputs.append(Channel(f"{name}/{control}/control", "1", "commanded to the model's own actuator"))
         for element in one.elements.values():
-            rows["elements"].append(_element_row(model, name, element, len(inputs), calls))
+            rows["elements"].append(_element_row(model, name, element, len(inputs)))
             kept.append(element)
             inputs += [
-                Channel(
-                    "/".join(filter(None, (name, element.input_owner, given.name))),
-                    given.unit,
-                    given.description or "commanded",
-                )
-                for given in element.kind.inputs
+                Channel(f"{name}/{command}", given.unit, given.description or "commanded")
+                for command, given in element.inputs
             ]
             channels += _element_channels(name, element)
         for sensor, reading in one.sensors.items():
-            rows["sensors"].append(_sensor_row(model, scenario, name, sensor, reading))
-            channels += multibody_sensing.channels_of(f"{name}/{sensor}", reading)
-            views += multibody_sensing.views_of(name, sensor, reading)
+            kind = multibody_sensing.kind_of(reading)
+            rows["sensors"].append(_sensor_row(model, scenario, name, sensor, reading, kind, kept))
+            channels += multibody_sensing.channels_of(f"{name}/{sensor}", kind)
+            views += multibody_sensing.views_of(name, sensor, kind)
         for part in ("joint", "element", "sensor"):
             robot[f"{part}_stop"] = len(rows[f"{part}s"])
         rows["robots"].append(robot)
@@ -309,8 +310,16 @@ def tables_of(scenario: MultibodyScenario, robots: dict[str, RobotParts], model:
     joined = {key: np.concatenate(found) if found else np.zeros(0, types[key]) for key, found in rows.items()}
     joined = {key: found.view(types[key]) for key, found in joined.items()}
     frames = np.zeros(len(rows["elements"]), FRAME)
-    kept.append(calls)
-    return Tables(**joined, frames=frames, channels=channels, inputs=inputs, views=tuple(views), kept=kept)
+    readings = np.zeros(len(rows["sensors"]), multibody_sensing.READING)
+    return Tables(
+        **joined,
+        frames=frames,
+        readings=readings,
+        channels=channels,
+        inputs=inputs,
+        views=tuple(views),
+        kept=kept,
+    )
 
 
 def _views(name: str, robot: RobotParts) -> Iterator[RosView]:
@@ -416,15 +425,11 @@ def set_gains(model: mujoco.MjModel, data: mujoco.MjData, robots: dict[str, Robo
             next(rows)
 
 
-def _element_row(
-    model: mujoco.MjModel, robot: str, element: BuiltElement, at_input: int, calls: dict[tuple[int, str], Any]
-) -> np.ndarray:
+def _element_row(model: mujoco.MjModel, robot: str, element: BuiltElement, at_input: int) -> np.ndarray:
     found = np.zeros(1, ELEMENT)
     one = found[0]
-    which = (id(element.kind), str(element.parameters.dtype))
-    if which not in calls:
-        calls[which] = compiled_call(element.kind, element.parameters.dtype)
-    one.call, one.parameters = calls[which].address, element.parameters.ctypes.data
+    one.call = compiled_call(element.kind, element.parameters.dtype).address
+    one.parameters = element.parameters.ctypes.data
     one.body = model.body(f"{robot}/{element.link}").id
     one.root = model.body_rootid[one.body]
     one.joint = -1
@@ -446,12 +451,25 @@ def _element_channels(robot: str, element: BuiltElement) -> list[Channel]:
 
 
 def _sensor_row(
-    model: mujoco.MjModel, scenario: MultibodyScenario, robot: str, name: str, sensor: AnySensor
+    model: mujoco.MjModel,
+    scenario: MultibodyScenario,
+    robot: str,
+    name: str,
+    sensor: Sensor,
+    kind: multibody_sensing.SensorKind,
+    kept: list[Any],
 ) -> np.ndarray:
-    found = multibody_sensing.record_of(sensor, scenario.time.steps_between(sensor.rate), scenario.world.earth)
-    found["body"] = model.body(f"{robot}/{sensor.link}").id
-    if parts := multibody_sensing.PARTS[type(sensor)][1]:
-        found["source"] = model.sensor(f"{robot}/{name}/{parts[0]}").adr[0]
+    key = f"robots.{robot}.sensors.{name}"
+    parameters = multibody_sensing.parameters_of(sensor, kind, scenario.world, key)
+    kept.append(parameters)
+    found = np.zeros(1, multibody_sensing.SENSOR)
+    one = found[0]
+    one.call, one.parameters = multibody_sensing.compiled_call(kind, parameters.dtype).address, parameters.ctypes.data
+    one.every, one.body = scenario.time.steps_between(sensor.rate), model.body(f"{robot}/{sensor.link}").id
+    if kind.true:
+        one.source = model.sensor(f"{robot}/{name}/{kind.true[0]}").adr[0]
+    one.true = sum(multibody_sensing.TRUE[part] for part in kind.true)
+    one.random, one.readings = kind.random, sum(channel.size for channel in kind.channels)
     return found
 
 

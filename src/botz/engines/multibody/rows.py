@@ -57,10 +57,9 @@ def observe_row(tables, physics, row):
                 row[at + k] = frame.reports[k]
             at += elements[e].reports
         for s in range(robot.sensor_start, robot.sensor_stop):
-            sensor = tables.sensors[s]
-            for k in range(sensor.readings):
-                row[at + k] = sensor.last[k]
-            at += sensor.readings
+            for k in range(tables.sensors[s].readings):
+                row[at + k] = tables.readings[s].last[k]
+            at += tables.sensors[s].readings
 
 
 @compiled

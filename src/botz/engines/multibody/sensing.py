@@ -1,201 +1,227 @@
-"""Sensors of multibody robots: what MuJoCo's true values become, with noise, drift and a rate of their own."""
+"""Sensors of multibody robots: what MuJoCo's true values become, with noise, drift and a rate of their own.
+
+A sensor is a function `f(p, s)`: `p` are its parameters by name, `s` is its READING, in which MuJoCo's sensors and its
+own channels have their names. It reads the former and writes the latter. All sensors, built in or another package's,
+are called by address from the compiled loop, so no kind of sensor is known to the loop by name.
+"""
 
 from __future__ import annotations
 
-from math import sqrt
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from inspect import signature
+from types import FunctionType
+from typing import Any, Literal
 
 import numpy as np
+from numba import carray, cfunc, from_dtype, njit, types
 
 from botz.channels import Channel, ImuView, SensorView
+from botz.engines.multibody.native_calls import call_with_two
+from botz.errors import InputError, Problem
 from botz.kernels import compiled, record
-from botz.physics.earth import place_on_earth, standard_pressure
-from botz.scenario.multibody.sensors import (
-    Altimeter,
-    AnySensor,
-    Barometer,
-    ContactSensor,
-    Gps,
-    Imu,
-    LinkSensor,
-    Magnetometer,
-    RangeFinder,
-)
-from botz.scenario.multibody.world import Earth
+from botz.registry import imported
+from botz.scenario.multibody.sensors import Sensor
+from botz.scenario.names import closest
 
-POSE, IMU, MAGNETOMETER, BAROMETER, GPS, ALTIMETER, RANGE, CONTACT = range(8)
-MOST_READINGS = 13
+MOST_TRUE, MOST_RANDOM, MOST_STATES, MOST_READINGS = 16, 12, 6, 13
 XYZ = ("x", "y", "z")
-TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 
 SENSOR = record(
-    # what it is, every how many steps it reads, where MuJoCo has its true values, its body, its number of readings
-    kind="i8", every="i8", source="i8", body="i8", readings="i8",
-    # standard deviations of a reading, walks of its bias between two of them, other numbers
-    noise=("f8", 6), walk=("f8", 6), numbers=("f8", 4),
-    # state
-    bias=("f8", 6), last=("f8", MOST_READINGS),
+    # addresses of its function and parameters, every how many steps it reads, its body
+    call="i8", parameters="i8", every="i8", body="i8",
+    # where MuJoCo has its true values and how many, its random numbers for a reading, and numbers that it shows
+    source="i8", true="i8", random="i8", readings="i8",
 )  # fmt: skip
 
-# Kind, MuJoCo's sensors whose values it is made of, readings, random numbers for each reading
-PARTS = {
-    LinkSensor: (POSE, ("framepos", "framequat", "velocimeter", "gyro"), 13, 0),
-    Imu: (IMU, ("gyro", "accelerometer"), 6, 12),
-    Magnetometer: (MAGNETOMETER, ("magnetometer",), 3, 3),
-    Barometer: (BAROMETER, ("framepos",), 1, 2),
-    Gps: (GPS, ("framepos", "framelinvel"), 6, 6),
-    Altimeter: (ALTIMETER, ("framepos", "framelinvel"), 2, 1),
-    RangeFinder: (RANGE, ("rangefinder",), 1, 1),
-    ContactSensor: (CONTACT, (), 4, 0),
-}
+READING = record(
+    true=("f8", MOST_TRUE),  # MuJoCo's values of this moment
+    random=("f8", MOST_RANDOM),  # normal random numbers of deviation 1, new ones for each reading
+    outer_force=("f8", 3),  # of everything that touches its link, in the world's axes [N]
+    failed="i8",  # set where it raises an exception
+    bias=("f8", MOST_STATES),  # state: what it keeps from reading to reading, such as biases that drift; 0 at the start
+    last=("f8", MOST_READINGS),  # state: what it shows
+)
+"""What a sensor sees and shows. `layout` of its kind has names for the parts of `true` and `last`."""
+
+TRUE = {
+    "gyro": 3, "accelerometer": 3, "velocimeter": 3, "magnetometer": 3, "rangefinder": 1, "framepos": 3, "framequat": 4,
+    "framexaxis": 3, "frameyaxis": 3, "framezaxis": 3, "framelinvel": 3, "frameangvel": 3, "framelinacc": 3,
+    "frameangacc": 3,
+}  # fmt: skip
+"""MuJoCo's sensors that readings can be made of, and how many values each has; a range finder looks along x here."""
+Message = Literal["", "Imu", "NavSatFix", "MagneticField", "FluidPressure"]
+MESSAGES: dict[Message, tuple[int, ...]] = {
+    "": (), "Imu": (3, 3), "NavSatFix": (3,), "MagneticField": (3,), "FluidPressure": (1,),
+}  # fmt: skip
+"""ROS messages of sensors, and the sizes of a sensor's first channels, which they show."""
 
 
-def record_of(sensor: AnySensor, every: int, earth: Earth) -> np.ndarray:
-    """One SENSOR; where it reads in MuJoCo's data is filled in by who built the model."""
-    found = np.zeros(1, SENSOR)
-    one = found[0]
-    one.kind, _, one.readings, _ = PARTS[type(sensor)]
-    one.every = every
-    period = 1.0 / sensor.rate
-    match sensor:
-        case Imu():
-            # White noise of density n, averaged over a period T, has the deviation n/√T; a walk adds w √T each time.
-            one.noise[:3] = sensor.gyro_noise / sqrt(period)
-            one.noise[3:] = sensor.accel_noise / sqrt(period)
-            one.walk[:3] = sensor.gyro_bias_walk * sqrt(period)
-            one.walk[3:] = sensor.accel_bias_walk * sqrt(period)
-        case Magnetometer():
-            one.noise[:3] = sensor.noise
-        case Barometer():
-            one.noise[0] = sensor.noise
-            one.walk[0] = sensor.drift * sqrt(period)
-            one.numbers[0] = earth.height
-        case Gps():
-            one.noise[:3], one.noise[3:] = sensor.noise, sensor.velocity_noise
-            one.numbers[:3] = earth.latitude, earth.longitude, earth.height
-        case Altimeter():
-            one.noise[0] = sensor.noise
-        case RangeFinder():
-            one.noise[0] = sensor.noise
-            one.numbers[0] = sensor.reach
-        case ContactSensor():
-            one.numbers[0] = sensor.threshold
-    return found
+@dataclass(frozen=True, eq=False)
+class SensorKind:
+    """A kind of sensor: what `@sensor` makes of the function that reads it."""
+
+    function: Any
+    """The function, compiled."""
+    channels: tuple[Channel, ...]
+    """What it shows, in this order; names are those in `s`."""
+    true: tuple[str, ...]
+    """MuJoCo's sensors, at its place and in its axes, that a reading is made of."""
+    random: int
+    """How many random numbers a reading takes."""
+    numbers: Callable[[Any, float, Any], Mapping[str, Any]]
+    """Its parameters, by name: of its keys in the scenario, the period of its readings [s] and the world."""
+    message: Message = ""
+
+    @cached_property
+    def layout(self) -> np.dtype:
+        """A READING with the names of this kind: those of MuJoCo's sensors and of its own channels."""
+        named = {
+            "true": [(one, TRUE[one]) for one in self.true],
+            "last": [(one.name, one.size) for one in self.channels],
+        }
+        fields: list[tuple[str, Any, int]] = []
+        for name, (dtype, offset, *_) in (READING.fields or {}).items():
+            for part, size in named.get(name, ()):
+                fields.append((part, ("f8", size) if size > 1 else "f8", offset))
+                offset += 8 * size
+            if name not in named:
+                fields.append((name, dtype, offset))
+        names, formats, offsets = zip(*fields, strict=True)
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"{twice[0]!r} is the name of two things that the sensor sees or shows")
+        laid = {"names": names, "formats": formats, "offsets": offsets, "itemsize": READING.itemsize}
+        return np.dtype((np.record, np.dtype(laid, align=True)))  # type: ignore[call-overload]
 
 
-def channels_of(name: str, sensor: AnySensor) -> list[Channel]:
-    """The channels of a sensor called `ROBOT/SENSOR`, in the order of its readings."""
-    match sensor:
-        case LinkSensor():
-            quat = ("qw", "qx", "qy", "qz")
-            return [
-                Channel(f"{name}/pose", "m, m, m, 1, 1, 1, 1", "of the sensor's frame in the world", (*XYZ, *quat)),
-                Channel(f"{name}/twist", "m/s, m/s, m/s, rad/s, rad/s, rad/s", "in the sensor's axes", TWIST),
-            ]
-        case Imu():
-            return [
-                Channel(f"{name}/angular_velocity", "rad/s", "measured, in the sensor's axes", XYZ),
-                Channel(f"{name}/linear_acceleration", "m/s²", "measured, against free fall", XYZ),
-            ]
-        case Magnetometer():
-            return [Channel(f"{name}/field", "T", "measured, in the sensor's axes", XYZ)]
-        case Barometer():
-            return [Channel(f"{name}/pressure", "Pa", "measured")]
-        case Gps():
-            return [
-                Channel(f"{name}/position", "deg, deg, m", "measured", ("latitude", "longitude", "height")),
-                Channel(f"{name}/velocity", "m/s", "measured", ("east", "north", "up")),
-            ]
-        case Altimeter():
-            return [
-                Channel(f"{name}/height", "m", "measured, above the world's origin"),
-                Channel(f"{name}/rate", "m/s", "of that height"),
-            ]
-        case RangeFinder():
-            return [Channel(f"{name}/range", "m", "measured; the sensor's reach where nothing is nearer")]
-        case ContactSensor():
-            return [
-                Channel(f"{name}/force", "N", "of everything that touches the link, in the world's axes", XYZ),
-                Channel(f"{name}/touching", "1", "1 while the force is above the threshold, else 0"),
-            ]
+def own_numbers(spec: Sensor, period: float, world: Any) -> Mapping[str, Any]:
+    """The numbers of the scenario as they are."""
+    return spec.model_dump(exclude={"type", *Sensor.model_fields})
 
 
-def views_of(robot: str, name: str, sensor: AnySensor) -> list[ImuView | SensorView]:
+def sensor(
+    *channels: Channel,
+    true: tuple[str, ...] = (),
+    random: int = 0,
+    numbers: Callable[[Any, float, Any], Mapping[str, Any]] = own_numbers,
+    message: Message = "",
+) -> Callable[[Callable[[Any, Any], None]], SensorKind]:
+    """Make a kind of sensor of a function `f(p, s)`, which writes into `s` what the channels are called."""
+    if wrong := [one for one in true if one not in TRUE]:
+        raise ValueError(f"no sensor {wrong[0]!r} of MuJoCo's{closest(wrong[0], TRUE)}")
+    most = {"values": MOST_TRUE, "random numbers": MOST_RANDOM, "readings": MOST_READINGS}
+    taken = sum(TRUE[one] for one in true), random, sum(one.size for one in channels)
+    for (what, limit), count in zip(most.items(), taken, strict=True):
+        if count > limit:
+            raise ValueError(f"{count} {what}; a sensor has at most {limit}")
+    if tuple(one.size for one in channels)[: len(MESSAGES[message])] != MESSAGES[message]:
+        raise ValueError(f"a message {message} shows channels of {MESSAGES[message]} numbers")
+
+    def decorate(function: Callable[[Any, Any], None]) -> SensorKind:
+        if len(signature(function).parameters) != 2:
+            raise TypeError(f"{function.__name__}: a sensor is a function of (p, s)")
+        # With a test of every index: one beyond a field would write into the loop's memory.
+        compiled_one = njit(error_model="numpy", boundscheck=True)(function)
+        kind = SensorKind(compiled_one, channels, true, random, numbers, message)
+        assert kind.layout
+        return kind
+
+    return decorate
+
+
+def kind_of(spec: Sensor, key: str = "") -> SensorKind:
+    """What reads a sensor; raises InputError at `key` where another package's cannot be had."""
+    try:
+        kind = imported(spec.implementation)
+    except Exception as error:  # whatever happens while another package is imported
+        raise InputError(
+            Problem(f"{spec.implementation!r}, which reads it, cannot be imported: {error}", key=key)
+        ) from error
+    if not isinstance(kind, SensorKind):
+        raise InputError(Problem(f"{spec.implementation!r}, which reads it, is not made by @sensor", key=key))
+    return kind
+
+
+def channels_of(name: str, kind: SensorKind) -> list[Channel]:
+    """The channels of a sensor called `ROBOT/SENSOR`."""
+    return [replace(one, name=f"{name}/{one.name}") for one in kind.channels]
+
+
+def views_of(robot: str, name: str, kind: SensorKind) -> Iterator[ImuView | SensorView]:
     part = f"{robot}/{name}"
-    frame = f"{part}/sensor"
-    match sensor:
-        case Imu():
-            return [ImuView(robot, name, None, f"{part}/angular_velocity", f"{part}/linear_acceleration", frame)]
-        case Gps():
-            return [SensorView(robot, name, "NavSatFix", f"{part}/position", frame)]
-        case Magnetometer():
-            return [SensorView(robot, name, "MagneticField", f"{part}/field", frame)]
-        case Barometer():
-            return [SensorView(robot, name, "FluidPressure", f"{part}/pressure", frame)]
-        case _:
-            return []
+    shown = [f"{part}/{one.name}" for one in kind.channels]
+    if kind.message == "Imu":
+        yield ImuView(robot, name, None, shown[0], shown[1], f"{part}/sensor")
+    elif kind.message:
+        yield SensorView(robot, name, kind.message, shown[0], f"{part}/sensor")
+
+
+def parameters_of(spec: Sensor, kind: SensorKind, world: Any, key: str) -> np.ndarray:
+    """One record of the parameters; raises InputError where they are no numbers."""
+    try:
+        found = {name: np.asarray(one, float) for name, one in kind.numbers(spec, 1.0 / spec.rate, world).items()}
+    except (TypeError, ValueError) as error:
+        raise InputError(Problem(f"its parameters are not numbers: {error}", key=key)) from error
+    layout = {name: ("f8", one.shape) if one.shape else "f8" for name, one in found.items()}
+    parameters = np.zeros(1, record(**layout) if layout else record(nothing="f8"))
+    for name, one in found.items():
+        parameters[name] = one
+    return parameters
+
+
+_read: Any = None
+"""What an entry calls; each kind has a copy of the entry with a `_read` of its own."""
+
+
+def _entry(parameters, reading):
+    shown = carray(reading, 1)[0]
+    try:
+        _read(carray(parameters, 1)[0], shown)
+    except Exception:  # C has none, so Numba would print it and go on
+        shown.failed = 1
+
+
+@cache
+def compiled_call(kind: SensorKind, parameters: np.dtype) -> Any:
+    """The C function `f(parameters*, reading*)` of a kind; keep it while its address is used.
+
+    Code of another package is compiled in each run: nothing tells when what it imports has changed.
+    """
+    # As for elements (`elements/base.py`): not a closure, which Numba would never find again in its cache.
+    function = getattr(kind.function, "py_func", kind.function)
+    name = f"{function.__module__}.{function.__qualname__}"
+    entry = FunctionType(_entry.__code__, {**globals(), "_read": kind.function}, name)
+    entry.__qualname__ = name
+    pointers = types.CPointer(from_dtype(parameters)), types.CPointer(from_dtype(kind.layout))
+    own = function.__module__.startswith("botz.")
+    return cfunc(types.void(*pointers), cache=own, error_model="numpy")(entry)
 
 
 @compiled
-def noisy(sensor, index, true, noise, used):
-    """A true value with the sensor's bias and one random number."""
-    return true + sensor.bias[index] + sensor.noise[index] * noise[used + index]
+def noisy(true, deviation, random, bias=0.0):
+    """A true value with noise and the sensor's bias."""
+    return true + bias + deviation * random
 
 
 @compiled
-def walk_bias(sensor, count, noise, used):
-    for k in range(count):
-        sensor.bias[k] += sensor.walk[k] * noise[used + k]
-
-
-@compiled
-def read_sensors(sensors, physics, now, noise, used):  # -> how many random numbers are used
-    """The sensors that are due at step `now` take a reading of MuJoCo's values."""
+def read_sensors(tables, physics, now, noise, used):  # -> how many random numbers are used, what failed or −1
+    """The sensors that are due at step `now` take a reading. One that fails is counted behind all elements."""
+    sensors, readings = tables.sensors, tables.readings
     for s in range(sensors.shape[0]):
-        one = sensors[s]
+        one, reading = sensors[s], readings[s]
         if now % one.every != 0:
             continue
-        true, last = physics.sensordata[one.source :], one.last
-        if one.kind == POSE:
-            for k in range(13):
-                last[k] = true[k]
-        elif one.kind == IMU:
-            walk_bias(one, 6, noise, used + 6)
-            for k in range(6):
-                last[k] = noisy(one, k, true[k], noise, used)
-            used += 12
-        elif one.kind == MAGNETOMETER:
-            for k in range(3):
-                last[k] = noisy(one, k, true[k], noise, used)
-            used += 3
-        elif one.kind == BAROMETER:
-            walk_bias(one, 1, noise, used + 1)
-            last[0] = noisy(one, 0, standard_pressure(one.numbers[0] + true[2]), noise, used)
-            used += 2
-        elif one.kind == GPS:
-            east, north, up = (
-                true[0] + one.noise[0] * noise[used],
-                true[1] + one.noise[1] * noise[used + 1],
-                true[2] + one.noise[2] * noise[used + 2],
-            )
-            last[0], last[1], last[2] = place_on_earth(one.numbers[0], one.numbers[1], one.numbers[2], east, north, up)
-            for k in range(3, 6):
-                last[k] = noisy(one, k, true[k], noise, used)
-            used += 6
-        elif one.kind == ALTIMETER:
-            last[0] = noisy(one, 0, true[2], noise, used)
-            last[1] = true[5]
-            used += 1
-        elif one.kind == RANGE:
-            # MuJoCo shows −1 where its ray meets nothing.
-            reach = one.numbers[0]
-            distance = reach if true[0] < 0.0 else true[0]
-            last[0] = min(max(noisy(one, 0, distance, noise, used), 0.0), reach) if distance < reach else reach
-            used += 1
-        elif one.kind == CONTACT:
-            size = 0.0
-            for k in range(3):
-                # All that acts on the link from outside, less what the elements do.
-                last[k] = physics.outer_force[one.body, 3 + k] - physics.body_force[one.body, k]
-                size += last[k] * last[k]
-            last[3] = 1.0 if sqrt(size) > one.numbers[0] + 1e-9 else 0.0
-    return used
+        for k in range(one.true):
+            reading.true[k] = physics.sensordata[one.source + k]
+        for k in range(one.random):
+            reading.random[k] = noise[used + k]
+        for k in range(3):
+            # All that acts on the link from outside, less what the elements do.
+            reading.outer_force[k] = physics.outer_force[one.body, 3 + k] - physics.body_force[one.body, k]
+        reading.failed = 0
+        call_with_two(one.call, one.parameters, tables.readings_at + s * readings.itemsize)
+        if reading.failed != 0:
+            return used, tables.elements.shape[0] + s
+        used += one.random
+    return used, -1

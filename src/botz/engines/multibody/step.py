@@ -100,6 +100,9 @@ class Tables(NamedTuple):
     frames_at: int
     """Address of the first frame."""
     sensors: np.ndarray
+    readings: np.ndarray
+    readings_at: int
+    """Address of the first reading."""
 
 
 class Outside(NamedTuple):
@@ -379,7 +382,7 @@ def advance_world(
     inputs, noise,
     # how far; rows filled so far, and whether MuJoCo has warned
     step, n, record_every, rows, filled, warned,
-):  # -> steps taken, whether the state is sound, the element that failed in the next step or −1  # fmt: skip
+):  # -> steps taken, whether the state is sound, the element or sensor that failed in the next step or −1  # fmt: skip
     """`n` steps from step `step`; sensors are read when they are due, rows written when they are asked for."""
     tables, physics = Tables(*tables), Physics(*physics)
     store, outside = Store(*store), Outside(*outside)
@@ -410,9 +413,10 @@ def advance_world(
             due = due or now % sensors[s].every == 0
         if recorded or due:
             failed = look_around(tables, physics, store, outside, inputs, now * own.dt)
+            if failed < 0:
+                used, failed = read_sensors(tables, physics, now, noise, used)
             if failed >= 0:  # before this step's row is written: it counts as failed
                 return k, True, failed
-            used = read_sensors(sensors, physics, now, noise, used)
         if recorded:
             observe_row(tables, physics, rows[filled[0]])
             filled[0] += 1
@@ -432,10 +436,9 @@ def observe_world(tables, physics, store, outside, inputs, step, row):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def read_first(tables, physics, store, outside, inputs, noise):  # -> the element that failed
+def read_first(tables, physics, store, outside, inputs, noise):  # -> the element or sensor that failed
     """The readings that sensors show at the start."""
     tables, physics = Tables(*tables), Physics(*physics)
     store, outside = Store(*store), Outside(*outside)
     failed = look_around(tables, physics, store, outside, inputs, 0.0)
-    read_sensors(tables.sensors, physics, 0, noise, 0)
-    return failed
+    return failed if failed >= 0 else read_sensors(tables, physics, 0, noise, 0)[1]

@@ -34,9 +34,8 @@ from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLi
 from botz.models.stiffness import METHODS
 from botz.models.tree import MOST_LINKS, too_many
 from botz.models.xml_tree import XmlNode, read_xml
-from botz.scenario.multibody.elements import AnyElement, LiftDrag, UserElement
-from botz.scenario.multibody.schema import ActuatorSpec
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.elements import Element, UserElement
+from botz.scenario.multibody.schema import ActuatorSpec, AnyElement, AnySensor
 from botz.transforms import posed, rotation_about, rotation_from_quaternion, shifted
 
 WORLD = "world"
@@ -381,11 +380,9 @@ class _Extraction:
         x, y, z = (float(one) for one in np.array(sensor.pose[:3]) - self._origin(sensor.link))
         return sensor.model_copy(update={"pose": (x, y, z, *sensor.pose[3:])})
 
-    def moved_element(self, element: AnyElement) -> AnyElement:
-        if not isinstance(element, LiftDrag):
-            return element
-        cp = [float(one) for one in np.array(element.cp) - self._origin(element.link)]
-        return element.model_copy(update={"cp": cp})
+    def moved_element(self, element: Element) -> Element:
+        link = getattr(element, "link", None)
+        return element if link is None else element.moved(self._origin(link).tolist())
 
     def _free_name(self, name: str) -> str:
         taken = {*self.links, *self.joints, *self.names.all}

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from botz.models.robot_model import Inertial, ModelShape, turned_to
 from botz.models.sdf.frames import truth
 from botz.models.xml_tree import XmlNode, XmlReading
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.schema import AnySensor
 from botz.transforms import rpy_from_rotation
 
 Posing = Callable[[XmlNode], np.ndarray]

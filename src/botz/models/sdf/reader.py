@@ -22,7 +22,7 @@ from botz.models.sdf.parts import read_inertial, read_sensor, read_shapes
 from botz.models.sdf.scopes import Part, Scope, SdfParts
 from botz.models.tree import inertia_problems, tree_problems
 from botz.models.xml_tree import XmlNode, parsed_numbers
-from botz.scenario.multibody.elements import AnyElement, LiftDrag
+from botz.scenario.multibody.elements import Element
 from botz.scenario.names import closest
 from botz.transforms import inverse
 
@@ -215,12 +215,10 @@ class _Assembly:
     def _mesh(self, node: XmlNode, uri: str, seen: bool) -> Path | None:
         return self.meshes.find(self.parts, node, uri, node.file, seen=seen, key="mesh")
 
-    def _moved(self, element: AnyElement) -> AnyElement:
+    def _moved(self, element: Element) -> Element:
         """An element whose place is said in a link's frame that was moved."""
-        if isinstance(element, LiftDrag) and element.link in self.offsets:
-            moved = [float(one) for one in np.asarray(element.cp) - self.offsets[element.link]]
-            return element.model_copy(update={"cp": moved})
-        return element
+        link = getattr(element, "link", None)
+        return element.moved(self.offsets[link].tolist()) if link in self.offsets else element
 
     # --- joints ---
 

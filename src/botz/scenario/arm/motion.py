@@ -8,14 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from botz.scenario.arm.world import Vector
 from botz.scenario.misfits import Misfits, Path
-from botz.scenario.schema import (
-    ByType,
-    ConstantController,
-    Controller,
-    Strict,
-    TableController,
-    UserController,
-)
+from botz.scenario.schema import ByType, Controller, Strict, controllers_of
 from botz.scenario.units import Metres, MetresPerSecond, Newtons, Number, Pose, Quantity, RadiansPerSecond, Seconds
 
 JointValue = Annotated[float, Quantity(None)]
@@ -199,6 +192,4 @@ class TeleoperationController(Controller):
     """Scaling, limits and line."""
 
 
-ArmController = Annotated[
-    ConstantController | TableController | ProgramController | TeleoperationController | UserController, ByType()
-]
+ArmController = Annotated[Controller, controllers_of("arm", ProgramController, TeleoperationController)]

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from botz.scenario.arm.links import ArmLinks
 from botz.scenario.arm.motion import ArmController, JointValue
 from botz.scenario.arm.world import ArmWorld, Vector
-from botz.scenario.links import ArmLinks
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.rigid_body import Body

@@ -8,22 +8,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from botz.scenario.links import RunLinks
+from botz.scenario.links import RunLinks, with_endpoints
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.schema import (
-    ByType,
-    ConstantController,
+    Controller,
     GoToPoseController,
     Name,
     ScenarioBase,
     StepRate,
     Strict,
-    TableController,
     TimeSettings,
     TrajectoryController,
-    UserController,
     WaypointsController,
+    controllers_of,
 )
 from botz.scenario.units import Metres, Number, PlanarPose, Radians, RadiansPerSecond
 
@@ -247,14 +245,13 @@ class KinematicsWorld(Strict):
 
 
 KinematicsController = Annotated[
-    ConstantController
-    | TableController
-    | GoToPoseController
-    | WaypointsController
-    | TrajectoryController
-    | UserController,
-    ByType(),
+    Controller, controllers_of("kinematics", GoToPoseController, WaypointsController, TrajectoryController)
 ]
+
+
+@with_endpoints("kinematics")
+class KinematicsLinks(RunLinks):
+    """What `botz run --serve` opens; null leaves it out."""
 
 
 class KinematicsScenario(ScenarioBase):
@@ -270,5 +267,5 @@ class KinematicsScenario(ScenarioBase):
     """The robots by name: each with `extends` and changes, or with all of its wheels."""
     controllers: dict[Name, KinematicsController] = Field(default={})
     """What drives the robots, by name."""
-    links: RunLinks = RunLinks()
+    links: KinematicsLinks = KinematicsLinks()
     """How viewers reach the run, with `botz run --serve`."""

@@ -1,13 +1,19 @@
-"""Force elements: what puts forces on bodies and joints of a multibody robot, where they arise."""
+"""Force elements: what puts forces on bodies and joints of a multibody robot, where they arise.
+
+Each kind is a class of `Element` that names its function. The union of all kinds is in `schema.py`, so that the file of
+another package may import `Element` while that union is made of it.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
 from botz.scenario.misfits import Misfits, Path
-from botz.scenario.schema import USER_PATTERN, ByType, Strict
+from botz.scenario.schema import USER_PATTERN, Strict
 from botz.scenario.units import (
     Amperes,
     Metres,
@@ -28,15 +34,53 @@ DEFAULT_DENSITY = 1.225
 """Air at sea level, 15 °C, by the standard atmosphere [kg/m³]."""
 
 
-class Propeller(Strict):
+@dataclass(frozen=True)
+class NamesPart:
+    """Marks a key that names a link of the robot, or a joint; looked up where the world is built."""
+
+    joints: tuple[str, ...] = ()
+    """Types of joints that fit; empty: it names a link."""
+
+
+LinkName = Annotated[str, NamesPart()]
+"""The link that an element acts on."""
+TurningJoint = Annotated[str, NamesPart(("revolute", "continuous"))]
+"""The joint that an element acts on, and with it the link that the joint moves where no link is named."""
+MovingJoint = Annotated[str, NamesPart(("revolute", "continuous", "prismatic"))]
+"""The same for an element that takes joints which slide as well."""
+
+
+class Element(Strict):
+    """Common part of all force elements: each is one record, told apart by its `type`."""
+
+    implementation: ClassVar[str] = ""
+    """What acts, as `module:name`: what `@force_element` makes of a function; or, where commands and reports depend on
+    what the record says, a function of the record and its place in the document that gives such a thing."""
+    docs: ClassVar[str] = "multibody.md"
+    """Page and section of the documentation; without a section, that of its type."""
+
+    type: str
+
+    def moved(self, origin: Sequence[float]) -> Self:
+        """The same, in a frame of its link whose origin is at `origin` in the frame before."""
+        del origin
+        return self
+
+    def holds(self) -> tuple[float, float]:
+        """Damping and stiffness that its joint feels, from which checks of models tell steps that are too long."""
+        return 0.0, 0.0
+
+
+class Propeller(Element):
     """Thrust along the axle of a propeller that really spins, by its speed: f = K ω², or a + b ω + c ω².
 
     ω counts positive in the propeller's own sense of rotation, and the thrust points along the joint's axis. Turning
     the other way it pushes backwards by the same law.
     """
 
+    implementation: ClassVar[str] = "botz.engines.multibody.elements.aero:propeller"
     type: Literal["propeller"]
-    joint: str
+    joint: TurningJoint
     """The joint about which it spins; the force acts on the link that the joint moves, at the joint."""
     coefficient: ThrustPerSpeedSquared | None = Field(default=None, ge=0)
     """K of f = K ω² [N·s²/rad²]."""
@@ -76,11 +120,12 @@ class Propeller(Strict):
         return self
 
 
-class LiftDrag(Strict):
+class LiftDrag(Element):
     """Lift, drag and pitching moment of a surface by its angle of attack, straight lines before and after the stall."""
 
+    implementation: ClassVar[str] = "botz.engines.multibody.elements.aero:surface"
     type: Literal["lift-drag"]
-    link: str
+    link: LinkName
     """The link that it is part of."""
     area: Annotated[float, Quantity("m^2")] = Field(gt=0)
     """Area of the surface [m²]."""
@@ -112,7 +157,7 @@ class LiftDrag(Strict):
     """Density of the air; null: the world's [kg/m³]."""
     radial_symmetry: bool = False
     """The surface is a body of revolution about `forward`: lift points away from the wind wherever that comes from."""
-    control_joint: str | None = None
+    control_joint: MovingJoint | None = None
     """Joint of a flap whose angle adds lift; null: none."""
     control_slope: float = 0.0
     """Lift coefficient per angle of that joint [1/rad]."""
@@ -132,12 +177,16 @@ class LiftDrag(Strict):
             raise Misfits(found)
         return self
 
+    def moved(self, origin: Sequence[float]) -> Self:
+        return self.model_copy(update={"cp": [at - zero for at, zero in zip(self.cp, origin, strict=True)]})
 
-class DcMotorElement(Strict):
+
+class DcMotorElement(Element):
     """A DC motor on a joint, by its data sheet, as those of vehicles. It takes a command, `JOINT/voltage`."""
 
+    implementation: ClassVar[str] = "botz.engines.multibody.elements.joints:dc_motor"
     type: Literal["dc-motor"]
-    joint: str
+    joint: TurningJoint
     """The joint that it turns."""
     resistance: Annotated[float, Quantity("ohm")] = Field(gt=0)
     """Of the winding and what leads to it [Ω]."""
@@ -156,12 +205,18 @@ class DcMotorElement(Strict):
     efficiency: Number = Field(default=1.0, gt=0, le=1)
     """Of the gear."""
 
+    def holds(self) -> tuple[float, float]:
+        """Back-emf brakes: d = k_t k_e n² / R, with k_e = 1 / speed constant."""
+        emf = self.torque_constant if self.speed_constant is None else 1 / self.speed_constant
+        return self.torque_constant * emf * self.gear_ratio**2 / self.resistance, 0.0
 
-class LugreElement(Strict):
+
+class LugreElement(Element):
     """LuGre friction of a joint, as on the axles of vehicles."""
 
+    implementation: ClassVar[str] = "botz.engines.multibody.elements.joints:joint_friction"
     type: Literal["lugre"]
-    joint: str
+    joint: MovingJoint
     """The joint that it brakes."""
     stiffness: Annotated[float, Quantity("N*m/rad")] = Field(ge=0)
     """σ₀ of the bristles [N·m/rad]."""
@@ -187,25 +242,30 @@ class LugreElement(Strict):
             raise Misfits([(("static",), message)])
         return self
 
+    def holds(self) -> tuple[float, float]:
+        return self.damping + self.viscous, self.stiffness
 
-class VehicleWheels(Strict):
+
+class VehicleWheels(Element):
     """The wheels of a vehicle's robot file under a link: springs, tyres, motors and friction are those of the engine
     `vehicle`, and the link takes the chassis' place. Commands are `MOTOR/voltage`."""
 
+    implementation: ClassVar[str] = "botz.engines.multibody.elements.wheels:kind_for"
     type: Literal["vehicle-wheels"]
-    link: str
+    link: LinkName
     """The link that is the chassis; its mass and inertia are its own, and should be the vehicle's."""
     vehicle: str
     """Name of a vehicle of the library, or path of its robot file."""
 
 
-class UserElement(Strict):
+class UserElement(Element):
     """A compiled function of the user's: `file.py:name` relative to the scenario file, or `module:name`."""
 
+    docs: ClassVar[str] = "multibody.md#your-own"
     type: Annotated[str, StringConstraints(pattern=USER_PATTERN)]
-    link: str | None = None
+    link: LinkName | None = None
     """The link that it acts on."""
-    joint: str | None = None
+    joint: MovingJoint | None = None
     """The joint that it acts on; its link is the one that the joint moves, where `link` is not given."""
     parameters: dict[str, Any] = Field(default={})
     """Parameters of the element's class."""
@@ -217,4 +277,5 @@ class UserElement(Strict):
         return self
 
 
-AnyElement = Annotated[Propeller | LiftDrag | DcMotorElement | LugreElement | VehicleWheels | UserElement, ByType()]
+ELEMENTS = (Propeller, LiftDrag, DcMotorElement, LugreElement, VehicleWheels, UserElement)
+"""All that are built in, and a user's own."""

@@ -7,16 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from botz.scenario.misfits import Misfits, Path
-from botz.scenario.schema import (
-    LONGEST,
-    ByType,
-    ConstantController,
-    Controller,
-    StepRate,
-    Strict,
-    TableController,
-    UserController,
-)
+from botz.scenario.schema import LONGEST, Controller, StepRate, Strict, controllers_of
 from botz.scenario.units import Metres, MetresPerSecond, Number, Quantity, Radians, RadiansPerSecond, Seconds
 from botz.scenario.written import Written
 
@@ -126,6 +117,8 @@ class FlightLimits(Strict):
 
 
 class SetpointController(Controller):
+    hands: ClassVar[Literal["", "flight", "plane"]] = "flight"
+
     rate: StepRate = Field(default=250.0, gt=0)
     """Calls per second; the step must divide its period."""
     setpoints: list[Setpoint] = Field(min_length=1, max_length=100000)
@@ -134,6 +127,9 @@ class SetpointController(Controller):
     """How fast errors decay."""
     limits: FlightLimits = FlightLimits()
     """How fast it may go."""
+
+    def places(self) -> list[tuple[float, float]]:
+        return [(one.x or 0.0, one.y or 0.0) for one in self.setpoints]
 
 
 class MulticopterController(SetpointController):
@@ -202,6 +198,7 @@ class FixedWingController(Controller):
     its control joints turn the aircraft positively about its own y, x and z."""
 
     implementation: ClassVar[str] = "botz.control.flight.fixed_wing:FixedWing"
+    hands: ClassVar[Literal["", "flight", "plane"]] = "plane"
     type: Literal["fixed-wing"]
     rate: StepRate = Field(default=100.0, gt=0)
     """Calls per second; the step must divide its period."""
@@ -228,12 +225,6 @@ class FixedWingController(Controller):
 
 
 FlightController = Annotated[
-    ConstantController
-    | TableController
-    | HoverController
-    | MulticopterController
-    | TiltQuadrotorController
-    | FixedWingController
-    | UserController,
-    ByType(),
+    Controller,
+    controllers_of("multibody", HoverController, MulticopterController, TiltQuadrotorController, FixedWingController),
 ]

@@ -7,18 +7,21 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from botz.scenario.arm.schema import unit_misfits
-from botz.scenario.links import RunLinks
+from botz.scenario.links import RunLinks, with_endpoints
 from botz.scenario.misfits import Misfits, Path
-from botz.scenario.multibody.elements import AnyElement, Direction
+from botz.scenario.multibody.elements import ELEMENTS, Direction, Element
 from botz.scenario.multibody.flight import FlightController
-from botz.scenario.multibody.sensors import AnySensor
+from botz.scenario.multibody.sensors import SENSORS, Sensor
 from botz.scenario.multibody.world import MultibodyWorld
 from botz.scenario.names import closest
 from botz.scenario.rigid_body import Body, Inertia
-from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings
+from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings, by_type
 from botz.scenario.shapes import HERE, AnyShape
 from botz.scenario.units import MetresPerSecond, Number, Pose, Quantity, RadiansPerSecond, Seconds
 from botz.scenario.written import Written
+
+AnyElement = Annotated[Element, by_type("botz.elements", *ELEMENTS, kind=Element)]
+AnySensor = Annotated[Sensor, by_type("botz.sensors", *SENSORS, kind=Sensor)]
 
 JointValue = Annotated[float, Quantity(None)]
 """Of a joint: in radians where it turns, in metres where it slides."""
@@ -236,6 +239,11 @@ class MultibodyTime(TimeSettings):
     steps."""
 
 
+@with_endpoints("multibody")
+class MultibodyLinks(RunLinks):
+    """What `botz run --serve` opens; null leaves it out."""
+
+
 class MultibodyScenario(ScenarioBase):
     """Multibody robots: aircraft, arms, legs and wheels on MuJoCo, with force elements."""
 
@@ -249,5 +257,5 @@ class MultibodyScenario(ScenarioBase):
     """The robots by name: each with `extends` and changes, or with all of its parts."""
     controllers: dict[Name, FlightController] = Field(default={})
     """What moves the robots, by name."""
-    links: RunLinks = RunLinks()
+    links: MultibodyLinks = MultibodyLinks()
     """How viewers reach the run, with `botz run --serve`."""

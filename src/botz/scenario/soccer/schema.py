@@ -7,20 +7,17 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from botz.scenario.links import SoccerLinks
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.schema import (
-    ByType,
-    ConstantController,
     Controller,
     Name,
     ScenarioBase,
     Strict,
-    TableController,
     TimeSettings,
-    UserController,
+    controllers_of,
     with_common_parts,
 )
+from botz.scenario.soccer.links import SoccerLinks
 from botz.scenario.units import (
     Kilograms,
     Metres,
@@ -274,12 +271,13 @@ class SoccerPlayer(Controller):
     """A simple player, so that a match can be watched without teams of one's own."""
 
     implementation: ClassVar[str] = "botz.control.soccer.player:SoccerPlayer"
+    docs: ClassVar[str] = "controllers.md#striker-and-goalkeeper"
     type: Literal["striker", "goalkeeper"]
     speed: MetresPerSecond = Field(default=0.8, gt=0, le=100)
     """Largest speed [m/s]."""
 
 
-SoccerController = Annotated[ConstantController | TableController | SoccerPlayer | UserController, ByType()]
+SoccerController = Annotated[Controller, controllers_of("soccer", SoccerPlayer)]
 
 
 class SoccerScenario(ScenarioBase):

@@ -8,19 +8,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from botz.scenario.links import RunLinks
+from botz.scenario.links import RunLinks, with_endpoints
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
 from botz.scenario.schema import (
-    ByType,
-    ConstantController,
     Controller,
     Name,
     ScenarioBase,
     Strict,
-    TableController,
     TimeSettings,
-    UserController,
+    controllers_of,
     with_common_parts,
 )
 from botz.scenario.terrain import FlatTerrain, Terrain
@@ -383,6 +380,7 @@ class WheelSpeedController(Controller):
     """Hold the speeds of motors by PI control, or the vehicle's forward speed and yaw rate through them."""
 
     implementation: ClassVar[str] = "botz.control.wheeled.wheel_speed:WheelSpeed"
+    docs: ClassVar[str] = "vehicles.md#commands"
     type: Literal["wheel-speed"]
     speeds: dict[Name, RadiansPerSecond] | None = None
     """Wheel speed wanted of each motor named [rad/s]."""
@@ -411,6 +409,7 @@ class FollowWaypointsController(Controller):
     """Follow waypoints on the ground with tank steering: pure pursuit above wheel speed control."""
 
     implementation: ClassVar[str] = "botz.control.wheeled.vehicle_waypoints:VehicleWaypoints"
+    docs: ClassVar[str] = "vehicles.md#commands"
     type: Literal["waypoints"]
     points: list[Annotated[list[Metres], Field(min_length=2, max_length=2)]] = Field(min_length=1)
     """Waypoints [x, y] in the world, in order [m]."""
@@ -427,10 +426,16 @@ class FollowWaypointsController(Controller):
     yaw_gain: Number = Field(default=2.0, ge=0)
     """Skidding wheels turn less than rolling ones: how much of the missing yaw rate is added to the wheels' command."""
 
+    def places(self) -> list[tuple[float, float]]:
+        return [(x, y) for x, y in self.points]
 
-VehicleController = Annotated[
-    ConstantController | TableController | WheelSpeedController | FollowWaypointsController | UserController, ByType()
-]
+
+VehicleController = Annotated[Controller, controllers_of("vehicle", WheelSpeedController, FollowWaypointsController)]
+
+
+@with_endpoints("vehicle")
+class VehicleLinks(RunLinks):
+    """What `botz run --serve` opens; null leaves it out."""
 
 
 class VehicleScenario(ScenarioBase):
@@ -446,5 +451,5 @@ class VehicleScenario(ScenarioBase):
     """The vehicles by name: each with `extends` and changes, or with all of its parts."""
     controllers: dict[Name, VehicleController] = Field(default={})
     """What drives the vehicles, by name."""
-    links: RunLinks = RunLinks()
+    links: VehicleLinks = VehicleLinks()
     """How viewers reach the run, with `botz run --serve`."""

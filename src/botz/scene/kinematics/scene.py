@@ -19,13 +19,6 @@ from botz.scenario.kinematics.schema import (
     Wheel,
     WheeledRobot,
 )
-from botz.scenario.schema import (
-    ConstantController,
-    GoToPoseController,
-    TableController,
-    TrajectoryController,
-    WaypointsController,
-)
 from botz.scene.kinematics.rollers import ball_shapes, roller_wheel_shapes
 from botz.scene.parts import (
     ROBOT_PAINTS,
@@ -114,21 +107,10 @@ def start_view(spec: KinematicsScenario) -> tuple[tuple[float, float, float], fl
         x, y, _ = robot.pose
         near = 2.0 * size_of(robot)
         points += [(x - near, y - near), (x + near, y + near)]
+    length, width = spec.world.size
+    anywhere = [(-0.5 * length, -0.5 * width), (0.5 * length, 0.5 * width)]
     for controller in spec.controllers.values():
-        match controller:
-            case GoToPoseController():
-                points.append(controller.goal[:2])
-            case WaypointsController():
-                points += [(x, y) for x, y in controller.points]
-            case TrajectoryController() if controller.curve is not None:
-                (x, y), reach = controller.center, controller.size
-                high = 0.5 * reach if controller.curve == "eight" else reach
-                points += [(x - reach, y - high), (x + reach, y + high)]
-            case ConstantController() | TableController() | TrajectoryController():
-                length, width = spec.world.size
-                points += [(-0.5 * length, -0.5 * width), (0.5 * length, 0.5 * width)]
-            case _:
-                pass
+        points += anywhere if (places := controller.places()) is None else places
     low, high = np.min(points, axis=0), np.max(points, axis=0)
     x, y = 0.5 * (low + high)
     return (float(x), float(y), 0.0), float(0.5 * np.max(high - low))

@@ -11,13 +11,8 @@ from botz.models.files import loaded
 from botz.models.robot_model import ModelJoint, ModelLink, ModelShape, RobotModel
 from botz.models.yaml_model import model_of, shape_of
 from botz.scenario.load import load_robot
-from botz.scenario.multibody.elements import AnyElement, Propeller, VehicleWheels
-from botz.scenario.multibody.flight import (
-    FixedWingController,
-    MulticopterController,
-    SetpointController,
-    TiltQuadrotorController,
-)
+from botz.scenario.multibody.elements import Element, Propeller, VehicleWheels
+from botz.scenario.multibody.flight import FixedWingController
 from botz.scenario.multibody.schema import MultibodyScenario, PlacedMultibody
 from botz.scenario.vehicle.schema import Vehicle
 from botz.scene.multibody.landing_places import landing_pad, runway
@@ -103,7 +98,7 @@ def _described(name: str, robot: PlacedMultibody) -> RobotDescription:
     written = model_of(robot, name, f"robots.{name}") if robot.file is None else loaded(robot)
     model = _at_joints(written)
     frames = {link: name if link == model.root else f"{name}/{link}" for link in model.links}
-    elements: dict[str, AnyElement] = {**model.elements, **robot.elements}
+    elements: dict[str, Element] = {**model.elements, **robot.elements}
     wheels = {key: one for key, one in elements.items() if isinstance(one, VehicleWheels)}
     drawn, looks, paints = _drawn(model, wheels), _looks(model), palette()
     # Where links and joints cannot say how a model moves, only its root is known to stand where it is drawn.
@@ -164,7 +159,7 @@ def _solids(shapes: Sequence[ModelShape], drawn: Sequence[ModelShape], look: Mat
 
 
 def _add_robot(scene: Scene, spec: MultibodyScenario, name: str, robot: PlacedMultibody, model: RobotModel) -> None:
-    elements: dict[str, AnyElement] = {**model.elements, **robot.elements}
+    elements: dict[str, Element] = {**model.elements, **robot.elements}
     propellers = {one.joint: (key, one) for key, one in elements.items() if isinstance(one, Propeller)}
     wheels = {key: one for key, one in elements.items() if isinstance(one, VehicleWheels)}
     drawn = _drawn(model, wheels)
@@ -212,11 +207,8 @@ def _motion(name: str, joint: ModelJoint) -> Turns | Slides | None:
 
 def _hands(spec: MultibodyScenario, name: str, wheels: bool) -> Hands:
     for controller in spec.controllers.values():
-        if controller.robot == name:
-            if isinstance(controller, MulticopterController | TiltQuadrotorController):
-                return "flight"
-            if isinstance(controller, FixedWingController):
-                return "plane"
+        if controller.robot == name and controller.hands:
+            return controller.hands
     return "tank" if wheels else "none"
 
 
@@ -340,9 +332,8 @@ def _flown(spec: MultibodyScenario) -> float:
     """How far from the origin robots are expected to go [m]."""
     found = [float(np.max(np.abs(robot.pose[:2]))) + 2.0 for robot in spec.robots.values()]
     for controller in spec.controllers.values():
-        if isinstance(controller, SetpointController):
-            found += [abs(value) for one in controller.setpoints for value in (one.x, one.y) if value is not None]
-        elif isinstance(controller, FixedWingController):
+        found += [abs(value) for place in controller.places() or () for value in place]
+        if isinstance(controller, FixedWingController):
             found.append(controller.airspeed * spec.time.duration)
     for robot in spec.robots.values():
         found.append(float(np.linalg.norm(robot.velocity)) * min(spec.time.duration, 120.0))

@@ -25,7 +25,7 @@ from botz.physics.soccer.camera_image import (
     draw_bodies,
 )
 from botz.physics.soccer.image_noise import GAIN_ONE, LEVELS, WEIGHT_ONE, blur_box, brighten_and_add_noise
-from botz.scenario.links import Camera
+from botz.scenario.soccer.links import Camera
 from botz.scene.lens import Lens
 from botz.scene.soccer.field_image import empty_field
 

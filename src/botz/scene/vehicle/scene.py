@@ -8,7 +8,7 @@ from math import hypot
 import numpy as np
 
 from botz.scenario.terrain import FlatTerrain
-from botz.scenario.vehicle.schema import FollowWaypointsController, PlacedVehicle, VehicleScenario, VehicleWheel
+from botz.scenario.vehicle.schema import PlacedVehicle, VehicleScenario, VehicleWheel
 from botz.scene.parts import (
     ROBOT_PAINTS,
     antenna,
@@ -90,8 +90,7 @@ def ground_shapes(
         return (ground_plate(scene.materials, (beyond * sides[0], beyond * sides[1]), centre=middle, z=terrain.height),)
     focus = [*((robot.position[0], robot.position[1]) for robot in spec.robots.values()), *seen]
     for controller in spec.controllers.values():
-        if isinstance(controller, FollowWaypointsController):
-            focus += [(x, y) for x, y in controller.points]
+        focus += controller.places() or ()
     return terrain_mesh(scene.materials, grid, focus=focus)
 
 

@@ -307,11 +307,10 @@ class Lab:
         return run
 
     async def _begin(self, run: LabRun) -> None:
-        """Its scene first: it says how the robots are driven, and is asked for at once."""
+        """Its scene first: it is asked for at once."""
         self.runs.check_room()
         try:
-            picture = await self._scene(run.id, run.spec)
-            run.kinds = {actor.name: actor.hands for actor in picture.scene.actors}
+            await self._scene(run.id, run.spec)
         except Exception as error:  # a run without a picture is still a run
             logger.warning(
                 "botz: lab: no picture of %s: %s: %s", printable(run.label), type(error).__name__, printable(str(error))

@@ -106,8 +106,6 @@ class LabRun:
         self.channels: ChannelTable | None = None
         self.hands: dict[str, Hands] = {}
         self.logs: deque[tuple[str, str | Sentence]] = deque(maxlen=MOST_LOGS)
-        self.kinds: dict[str, str] = {}
-        """How the scene says that each robot is driven."""
         self.attached: AttachedRun | None = None
         self._last: tuple[int, np.ndarray] | None = None
         self._driving: Driving | None = None
@@ -350,7 +348,7 @@ class LabRun:
         if self.attached is None:
             return
         layouts = self.attached.segment.descriptor["commands"]
-        self.hands = await asyncio.to_thread(all_hands, self.spec, layouts, self.kinds)
+        self.hands = await asyncio.to_thread(all_hands, self.spec, layouts)
         self.status = "paused" if self.attached.paused else "running"
         tell(self, None)
 
@@ -379,12 +377,8 @@ class LabRun:
             logger.warning("botz: lab: run of %s failed: %s", printable(self.label), printable(self.error))
 
 
-def all_hands(spec: Any, layouts: Mapping[str, Any], kinds: Mapping[str, str]) -> dict[str, Hands]:
-    return {
-        robot: hands_of(spec, robot, layout, kinds.get(robot))
-        for robot, layout in layouts.items()
-        if robot in spec.robots
-    }
+def all_hands(spec: Any, layouts: Mapping[str, Any]) -> dict[str, Hands]:
+    return {robot: hands_of(spec, robot, layout) for robot, layout in layouts.items() if robot in spec.robots}
 
 
 Tell = Callable[[LabRun, tuple[str, str | Sentence] | None], None]

@@ -87,6 +87,7 @@ ENGLISH = {
     "door.closed": "no token: open the address that the lab has printed on its terminal",
     "door.guesses": "too many wrong tokens",
     # how a robot is driven
+    "hands.commands": "Full deflection is 1 of each command's unit.",
     "hands.none": "It takes no commands that hands could give.",
     "hands.wheels": "Its wheels let it neither move in every direction nor drive and turn.",
     "hands.refused": "{robot}: {why}",

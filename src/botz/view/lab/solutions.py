@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from botz.robots.serial_arm import SerialArm
-from botz.scenario.arm.schema import ArmScenario
+from botz.registry import imported
+from botz.scenario.families import FAMILIES
 from botz.scenario.names import closest
 from botz.view.lab.sentences import LabError, Sentence
 
@@ -26,16 +26,17 @@ class Arms:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._made: OrderedDict[tuple[str, str], SerialArm] = OrderedDict()
+        self._made: OrderedDict[tuple[str, str], Any] = OrderedDict()
 
-    def _arm(self, owner: str, spec: Any, robot: str) -> SerialArm:
-        if not isinstance(spec, ArmScenario):
+    def _arm(self, owner: str, spec: Any, robot: str) -> Any:
+        model = FAMILIES[spec.engine].postures
+        if model is None:
             raise LabError(Sentence("arm.none", robot=robot))
         if robot not in spec.robots:
             raise LabError(Sentence("none.robot", closest(robot, spec.robots), name=robot))
         key = (owner, robot)
         if key not in self._made:
-            self._made[key] = SerialArm(spec.robots[robot])
+            self._made[key] = imported(model)(spec.robots[robot])
             while len(self._made) > MOST_ARMS:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
@@ -59,4 +60,5 @@ class Arms:
             lower = np.where(np.isfinite(arm.lower), arm.lower, -np.pi)
             upper = np.where(np.isfinite(arm.upper), arm.upper, np.pi)
             drawn = np.random.default_rng(0).uniform(lower, upper, (POINTS, arm.n))
-            return arm.forward(drawn)[:, :3, 3].astype("<f4").tobytes()
+            points: bytes = arm.forward(drawn)[:, :3, 3].astype("<f4").tobytes()
+            return points

@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from botz.engines.multibody.elements.base import ElementKind, Report
+from botz.engines.multibody.elements.base import force_element
 from botz.kernels import compiled
 from botz.physics.aero.lift_drag import lift_drag
 from botz.physics.aero.propeller import (
@@ -42,6 +42,17 @@ class PropellerNumbers:
     inflow_loss: float
     radius: float  # 0: no ground effect
 
+    @classmethod
+    def of(cls, spec: Propeller) -> PropellerNumbers:
+        a, b, c = spec.curve if spec.curve is not None else (0.0, 0.0, spec.coefficient or 0.0)
+        return cls(
+            a, b, c,
+            largest=inf if spec.max_force is None else spec.max_force,
+            sense=1.0 if spec.sense == "ccw" else -1.0,
+            lag_up=spec.lag_up, lag_down=spec.lag_down, drag_torque=spec.drag_torque, rotor_drag=spec.rotor_drag,
+            rolling_moment=spec.rolling_moment, inflow_loss=spec.inflow_loss, radius=spec.radius or 0.0,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class SurfaceNumbers:
@@ -63,32 +74,21 @@ class SurfaceNumbers:
     density: float  # or WORLDS_DENSITY
     flap_slope: float
 
-
-def propeller_numbers(spec: Propeller) -> PropellerNumbers:
-    a, b, c = spec.curve if spec.curve is not None else (0.0, 0.0, spec.coefficient or 0.0)
-    return PropellerNumbers(
-        a, b, c,
-        largest=inf if spec.max_force is None else spec.max_force,
-        sense=1.0 if spec.sense == "ccw" else -1.0,
-        lag_up=spec.lag_up, lag_down=spec.lag_down, drag_torque=spec.drag_torque, rotor_drag=spec.rotor_drag,
-        rolling_moment=spec.rolling_moment, inflow_loss=spec.inflow_loss, radius=spec.radius or 0.0,
-    )  # fmt: skip
-
-
-def surface_numbers(spec: LiftDrag) -> SurfaceNumbers:
-    """`up` is what of `upward` is across `forward`: the two span a plane, and `forward` has angle 0 in it."""
-    forward = np.array(spec.forward) / np.linalg.norm(spec.forward)
-    span = np.cross(forward, spec.upward)
-    span /= np.linalg.norm(span)
-    up = np.cross(span, forward)
-    return SurfaceNumbers(
-        _triple(forward), _triple(span), _triple(up), _triple(np.array(spec.cp)),
-        area=spec.area, a0=spec.a0, cla=spec.cla, cda=spec.cda, cma=spec.cma, alpha_stall=spec.alpha_stall,
-        cla_stall=spec.cla_stall, cda_stall=spec.cda_stall, cma_stall=spec.cma_stall, cd0=spec.cd0,
-        radial=float(spec.radial_symmetry),
-        density=WORLDS_DENSITY if spec.air_density is None else spec.air_density,
-        flap_slope=spec.control_slope if spec.control_joint is not None else 0.0,
-    )  # fmt: skip
+    @classmethod
+    def of(cls, spec: LiftDrag) -> SurfaceNumbers:
+        """`up` is what of `upward` is across `forward`: the two span a plane, and `forward` has angle 0 in it."""
+        forward = np.array(spec.forward) / np.linalg.norm(spec.forward)
+        span = np.cross(forward, spec.upward)
+        span /= np.linalg.norm(span)
+        up = np.cross(span, forward)
+        return cls(
+            _triple(forward), _triple(span), _triple(up), _triple(np.array(spec.cp)),
+            area=spec.area, a0=spec.a0, cla=spec.cla, cda=spec.cda, cma=spec.cma, alpha_stall=spec.alpha_stall,
+            cla_stall=spec.cla_stall, cda_stall=spec.cda_stall, cma_stall=spec.cma_stall, cd0=spec.cd0,
+            radial=float(spec.radial_symmetry),
+            density=WORLDS_DENSITY if spec.air_density is None else spec.air_density,
+            flap_slope=spec.control_slope if spec.control_joint is not None else 0.0,
+        )  # fmt: skip
 
 
 def _triple(vector: np.ndarray) -> Triple:
@@ -140,6 +140,15 @@ def lagged_thrust(p, frame, target):
     return frame.states[0]
 
 
+@force_element(
+    PropellerNumbers,
+    states=2,
+    reports=[
+        ("thrust", "N", "force along the axle, by the thrust's direction"),
+        ("torque", "N·m", "torque of the air about the joint's axis"),
+    ],
+    cached=True,
+)
 @compiled
 def propeller(p, frame):
     """Thrust at the axle along it, drag torque about it, rotor drag and rolling moment across it."""
@@ -167,6 +176,15 @@ def propeller(p, frame):
     frame.reports[1] = torque
 
 
+@force_element(
+    SurfaceNumbers,
+    reports=[
+        ("lift", "N", "across the velocity in the surface's plane"),
+        ("drag", "N", "against the velocity"),
+        ("alpha", "rad", "angle of attack, a0 included"),
+    ],
+    cached=True,
+)
 @compiled
 def surface(p, frame):
     """Lift and drag at the centre of pressure, and the pitching moment."""
@@ -191,25 +209,3 @@ def surface(p, frame):
     frame.reports[0] = lift
     frame.reports[1] = drag
     frame.reports[2] = alpha
-
-
-PROPELLER = ElementKind(
-    propeller,
-    PropellerNumbers,
-    states=2,
-    reports=(
-        Report("thrust", "N", "force along the axle, by the thrust's direction"),
-        Report("torque", "N·m", "torque of the air about the joint's axis"),
-    ),
-    cached=True,
-)
-SURFACE = ElementKind(
-    surface,
-    SurfaceNumbers,
-    reports=(
-        Report("lift", "N", "across the velocity in the surface's plane"),
-        Report("drag", "N", "against the velocity"),
-        Report("alpha", "rad", "angle of attack, a0 included"),
-    ),
-    cached=True,
-)

@@ -1,24 +1,26 @@
 """Force elements: a compiled function, its parameters, and what it sees and gives.
 
 An element is a function `f(p, frame)`: `p` are its parameters by name, `frame` is a FRAME. It reads where its link and
-joint are and how they move, and writes `force`, `torque` and `joint_effort`. All elements, built in or a user's, are
-called by address from the compiled loop, so no kind of element is known to the loop by name.
+joint are and how they move, and writes `force`, `torque` and `joint_effort`. All elements, built in, a package's or a
+user's, are made by `@force_element` and called by address from the compiled loop, so no kind is known to the loop by
+name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from inspect import signature
 from math import isfinite
 from types import FunctionType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numba import carray, cfunc, from_dtype, njit, types
 
 from botz.errors import InputError, Problem
 from botz.kernels import record
+from botz.scenario.multibody.elements import Element
 from botz.scenario.names import closest
 from botz.terrain.height_grid import HeightGrid
 
@@ -69,7 +71,9 @@ class ElementKind:
     parameters: type
     """A dataclass of numbers, and of tuples or lists of numbers."""
     inputs: tuple[Report, ...] = ()
-    """Commands that it takes; `JOINT/<name>` or `ELEMENT/<name>`."""
+    """Commands that it takes."""
+    inputs_of: Literal["element", "joint", "robot"] = "element"
+    """What they are named after: `ELEMENT/<name>`, `JOINT/<name>`, or `<name>` alone."""
     states: int = 0
     """How many numbers of `frame.states` are its own."""
     reports: tuple[Report, ...] = ()
@@ -77,7 +81,10 @@ class ElementKind:
     joint_only: bool = False
     """It acts on its joint and puts no force on a link."""
     cached: bool = False
-    """Whether its compiled code is kept between runs. A user's element is compiled in each, and guarded."""
+    """Whether its compiled code is kept between runs. Others are compiled in each, and guarded."""
+    bind: Callable[[BuiltElement, Surroundings], None] | None = None
+    """Called once before the first step, when the world is there: fills the element's `parameters`, `arrays` and
+    `kept`."""
     calls: dict[np.dtype, Any] = field(default_factory=dict, repr=False)
     """C functions already made of it, by the layout of the parameters."""
 
@@ -92,14 +99,17 @@ def force_element(
     parameters: type,
     *,
     inputs: Sequence[Report | str | tuple[str, ...]] = (),
+    inputs_of: Literal["element", "joint", "robot"] = "element",
     states: int = 0,
     reports: Sequence[Report | str | tuple[str, ...]] = (),
     joint_only: bool = False,
+    cached: bool = False,
 ) -> Callable[[Callable[[Any, Any], None]], ElementKind]:
     """Make a force element of a function `f(p, frame)`; `parameters` is the dataclass of its parameters.
 
     Inputs and reports are names, or (name, unit, description). An element that is `joint_only` writes `joint_effort`
-    and no force, and has no channel for it.
+    and no force, and has no channel for it. `cached` is for functions of Botz that raise nothing: the
+    folder of compiled code is named by its sources alone.
     """
     if not is_dataclass(parameters):
         raise TypeError(f"{parameters!r} is no dataclass; parameters of an element are one")
@@ -114,7 +124,9 @@ def force_element(
         if not hasattr(function, "py_func"):
             # With a test of every index: one beyond a field of the frame would write into the loop's memory.
             compiled = njit(error_model="numpy", boundscheck=True)(function)
-        return ElementKind(compiled, parameters, _reports(inputs), states, _reports(reports), joint_only)
+        return ElementKind(
+            compiled, parameters, _reports(inputs), inputs_of, states, _reports(reports), joint_only, cached
+        )
 
     return decorate
 
@@ -134,6 +146,15 @@ def parameters_from(kind: ElementKind, given: Mapping[str, Any], key: str) -> An
     except Exception as error:
         message = f"{kind.parameters.__name__} refuses them: {error}{_taken(kind)}"
         raise InputError(Problem(message, key=key)) from None
+
+
+def parameters_of(kind: ElementKind, spec: Element, key: str) -> Any:
+    """The parameter object of an element's schema: made by the class method `of`, where the class of the parameters has
+    one, else with the schema's values of the same names; raises InputError at `key`."""
+    if hasattr(kind.parameters, "of"):
+        return kind.parameters.of(spec)
+    own = (one.name for one in fields(kind.parameters))
+    return parameters_from(kind, {name: getattr(spec, name) for name in own if hasattr(spec, name)}, key)
 
 
 def _taken(kind: ElementKind) -> str:
@@ -185,7 +206,7 @@ def _entry(parameters, frame):
 
 
 def _guarded_entry(parameters, frame):
-    """For users' elements: C has no exceptions, so Numba would print one and go on."""
+    """For elements that are not `cached`: C has no exceptions, so Numba would print one and go on."""
     seen = carray(frame, 1)[0]
     given = seen.joint_position + seen.joint_speed
     for i in range(3):
@@ -246,11 +267,14 @@ class BuiltElement:
     """The link that `frame` tells about and that `force` and `torque` act on."""
     joint: str = ""
     """The joint that `frame` tells about and that `joint_effort` acts on; '' for none."""
-    input_owner: str = ""
-    """What its commands are named after: the joint or the element."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """State of its own beyond `frame.states`, by name."""
     kept: tuple[Any, ...] = ()
     """What must live as long as it does."""
-    bind: Callable[[Surroundings], None] | None = None
-    """Called once before the first step, when the world is there: fills `parameters`, `arrays` and `kept`."""
+
+    @property
+    def inputs(self) -> Iterator[tuple[str, Report]]:
+        """Its commands, under the names that they have for the robot."""
+        owner = {"element": self.name, "joint": self.joint, "robot": ""}[self.kind.inputs_of]
+        for given in self.kind.inputs:
+            yield "/".join(filter(None, (owner, given.name))), given

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from botz.engines.multibody.elements.base import ElementKind, Report
+from botz.engines.multibody.elements.base import force_element
 from botz.kernels import compiled
 from botz.physics.wheels.dc_motor import gear_torque, motor_current
 from botz.physics.wheels.lugre import lugre
@@ -26,6 +26,22 @@ class MotorNumbers:
     efficiency: float
     friction: float  # K_t I_0 behind the gear [N·m]
 
+    @classmethod
+    def of(cls, spec: DcMotorElement) -> MotorNumbers:
+        speed_constant = 1.0 / spec.torque_constant if spec.speed_constant is None else spec.speed_constant
+        return cls(
+            resistance_inverse=1.0 / spec.resistance,
+            torque_constant=spec.torque_constant,
+            back_emf=spec.gear_ratio / speed_constant,
+            max_current=inf if spec.max_current is None else spec.max_current,
+            max_voltage=spec.max_voltage,
+            ratio=spec.gear_ratio,
+            efficiency=spec.efficiency,
+            # Behind the gear, so that the motor turning freely draws its no-load current and not that over the
+            # efficiency.
+            friction=spec.torque_constant * spec.no_load_current * spec.gear_ratio * spec.efficiency,
+        )
+
 
 @dataclass(frozen=True)
 class FrictionNumbers:
@@ -38,27 +54,12 @@ class FrictionNumbers:
     k_v: float
     continuous: float
 
-
-def motor_numbers(spec: DcMotorElement) -> MotorNumbers:
-    speed_constant = 1.0 / spec.torque_constant if spec.speed_constant is None else spec.speed_constant
-    return MotorNumbers(
-        resistance_inverse=1.0 / spec.resistance,
-        torque_constant=spec.torque_constant,
-        back_emf=spec.gear_ratio / speed_constant,
-        max_current=inf if spec.max_current is None else spec.max_current,
-        max_voltage=spec.max_voltage,
-        ratio=spec.gear_ratio,
-        efficiency=spec.efficiency,
-        # Behind the gear, so that the motor turning freely draws its no-load current and not that over the efficiency.
-        friction=spec.torque_constant * spec.no_load_current * spec.gear_ratio * spec.efficiency,
-    )
-
-
-def friction_numbers(spec: LugreElement) -> FrictionNumbers:
-    return FrictionNumbers(
-        sigma0=spec.stiffness, sigma1=spec.damping, sigma2=spec.viscous, coulomb=spec.coulomb, static=spec.static,
-        v_stribeck=spec.stribeck_speed, k_v=spec.steepness, continuous=float(spec.form == "continuous"),
-    )  # fmt: skip
+    @classmethod
+    def of(cls, spec: LugreElement) -> FrictionNumbers:
+        return cls(
+            sigma0=spec.stiffness, sigma1=spec.damping, sigma2=spec.viscous, coulomb=spec.coulomb, static=spec.static,
+            v_stribeck=spec.stribeck_speed, k_v=spec.steepness, continuous=float(spec.form == "continuous"),
+        )  # fmt: skip
 
 
 @compiled
@@ -76,6 +77,15 @@ def bristles(frame, sigma0, sigma1, sigma2, coulomb, static, v_stribeck, k_v, co
     return friction
 
 
+@force_element(
+    MotorNumbers,
+    inputs=[("voltage", "V", "voltage of the motor")],
+    inputs_of="joint",
+    states=1,
+    reports=[("current", "A", "of the motor"), ("torque", "N·m", "at the joint")],
+    joint_only=True,
+    cached=True,
+)
 @compiled
 def dc_motor(p, frame):
     """Torque of the motor behind its gear, less its friction."""
@@ -91,6 +101,7 @@ def dc_motor(p, frame):
     frame.reports[1] = torque
 
 
+@force_element(FrictionNumbers, states=1, reports=[("torque", "N·m", "on the joint")], joint_only=True, cached=True)
 @compiled
 def joint_friction(p, frame):
     """LuGre friction against the joint's motion."""
@@ -99,22 +110,3 @@ def joint_friction(p, frame):
     )  # fmt: skip
     frame.joint_effort -= friction
     frame.reports[0] = -friction
-
-
-DC_MOTOR = ElementKind(
-    dc_motor,
-    MotorNumbers,
-    inputs=(Report("voltage", "V", "voltage of the motor"),),
-    states=1,
-    reports=(Report("current", "A", "of the motor"), Report("torque", "N·m", "at the joint")),
-    joint_only=True,
-    cached=True,
-)
-JOINT_FRICTION = ElementKind(
-    joint_friction,
-    FrictionNumbers,
-    states=1,
-    reports=(Report("torque", "N·m", "on the joint"),),
-    joint_only=True,
-    cached=True,
-)

@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple, assert_never
+from collections.abc import Collection, Iterator, Mapping
 
-from botz.engines.multibody.elements.aero import PROPELLER, SURFACE, propeller_numbers, surface_numbers
-from botz.engines.multibody.elements.base import BuiltElement, ElementKind, packed, parameters_from
-from botz.engines.multibody.elements.joints import DC_MOTOR, JOINT_FRICTION, friction_numbers, motor_numbers
+from botz.engines.multibody.elements.base import BuiltElement, ElementKind, packed, parameters_from, parameters_of
 from botz.engines.multibody.elements.user import check_compiles, user_kind
 from botz.errors import InputError, Problem
 from botz.models.robot_model import ModelJoint
-from botz.scenario.multibody.elements import (
-    AnyElement,
-    DcMotorElement,
-    LiftDrag,
-    LugreElement,
-    Propeller,
-    UserElement,
-    VehicleWheels,
-)
+from botz.registry import imported
+from botz.scenario.multibody.elements import Element, NamesPart, UserElement
 from botz.scenario.names import closest
-
-TURNING = ("revolute", "continuous")
-MOVING = (*TURNING, "prismatic")
-
-
-class Robot(NamedTuple):
-    """What of a robot its elements refer to by name."""
-
-    links: Collection[str]
-    joints: Mapping[str, ModelJoint]
+from botz.scenario.problems import field_type, metadata
 
 
 def built(
     name: str,
-    spec: AnyElement,
+    spec: Element,
     robot: str,
     links: Collection[str],
     joints: Mapping[str, ModelJoint],
@@ -44,67 +25,63 @@ def built(
 ) -> BuiltElement:
     """The element `name` of the robot of that name, whose links and joints are given.
 
-    Raises InputError at `robots.ROBOT.elements.NAME…` where it refers to what is not there, or where a user's element
+    Raises InputError at `robots.ROBOT.elements.NAME…` where it refers to what is not there, or where its function
     cannot be had. A user's file is imported only with `allow_user_code`.
     """
     key = f"robots.{robot}.elements.{name}"
-    whole = Robot(links, joints)
-    match spec:
-        case Propeller():
-            joint = _joint(whole, spec.joint, TURNING, f"{key}.joint")
-            return _built_in(name, PROPELLER, propeller_numbers(spec), key, joint.child, joint.name)
-        case LiftDrag():
-            link = _link(whole, spec.link, f"{key}.link")
-            flap = spec.control_joint
-            if flap is not None:
-                _joint(whole, flap, MOVING, f"{key}.control_joint")
-            return _built_in(name, SURFACE, surface_numbers(spec), key, link, flap or "")
-        case DcMotorElement():
-            joint = _joint(whole, spec.joint, TURNING, f"{key}.joint")
-            return _built_in(name, DC_MOTOR, motor_numbers(spec), key, joint.child, joint.name)
-        case LugreElement():
-            joint = _joint(whole, spec.joint, MOVING, f"{key}.joint")
-            return _built_in(name, JOINT_FRICTION, friction_numbers(spec), key, joint.child, joint.name)
-        case VehicleWheels():
-            _link(whole, spec.link, f"{key}.link")
-            from botz.engines.multibody.elements.wheels import built_wheels
-
-            return built_wheels(name, spec, key)
-        case UserElement():
-            return _users(name, spec, whole, key, allow_user_code)
-        case _:
-            assert_never(spec)
+    link, joint = _acts_on(spec, links, joints, key)
+    if isinstance(spec, UserElement):
+        kind = user_kind(spec.type, key=f"{key}.type", allowed=allow_user_code)
+        below = f"{key}.parameters"
+        parameters = packed(parameters_from(kind, spec.parameters, below), below)
+    else:
+        kind = _kind_of(spec, key)
+        parameters = packed(parameters_of(kind, spec, key), key)
+    if not kind.cached:
+        check_compiles(kind, parameters.dtype, name, key=f"{key}.type")
+    return BuiltElement(name, kind, parameters, link, joint)
 
 
-def _built_in(name: str, kind: ElementKind, numbers: Any, key: str, link: str, joint: str) -> BuiltElement:
-    return BuiltElement(name, kind, packed(numbers, key), link, joint, input_owner=joint or name)
+def _kind_of(spec: Element, key: str) -> ElementKind:
+    found = imported(spec.implementation)
+    kind: ElementKind = found if isinstance(found, ElementKind) else found(spec, key)
+    return kind
 
 
-def _link(robot: Robot, name: str, key: str) -> str:
-    if name not in robot.links:
-        raise InputError(Problem(f"no link {name!r}{closest(name, robot.links)}", key=key))
-    return name
+def _acts_on(spec: Element, links: Collection[str], joints: Mapping[str, ModelJoint], key: str) -> tuple[str, str]:
+    """The link and the joint, '' for none, that the keys of an element name: the first of each. Of a joint alone it is
+    the link that the joint moves."""
+    named: dict[bool, str] = {}
+    problems: list[Problem] = []
+    for part, mark, given in _parts_named(spec):
+        message = _joint_misfit(given, joints, mark.joints) if mark.joints else _link_misfit(given, links)
+        if message:
+            problems.append(Problem(message, key=f"{key}.{part}"))
+        named.setdefault(bool(mark.joints), given)
+    if not named:
+        problems.append(Problem("names no link and no joint of the robot", key=key))
+    if problems:
+        raise InputError(problems)
+    joint = named.get(True, "")
+    return named[False] if False in named else joints[joint].child, joint
 
 
-def _joint(robot: Robot, name: str, kinds: tuple[str, ...], key: str) -> ModelJoint:
-    fitting = [one for one, joint in robot.joints.items() if joint.kind in kinds]
-    what = "turns" if kinds == TURNING else "moves"
-    if name not in robot.joints:
-        raise InputError(Problem(f"no joint {name!r} that {what}{closest(name, fitting)}", key=key))
-    joint = robot.joints[name]
-    if joint.kind not in kinds:
-        message = f"joint {name!r} is {joint.kind}; needs one that {what}{closest('', fitting)}"
-        raise InputError(Problem(message, key=key))
-    return joint
+def _parts_named(spec: Element) -> Iterator[tuple[str, NamesPart, str]]:
+    for key, field in type(spec).model_fields.items():
+        for mark in metadata(field_type(field)):
+            if isinstance(mark, NamesPart) and getattr(spec, key) is not None:
+                yield key, mark, getattr(spec, key)
 
 
-def _users(name: str, spec: UserElement, robot: Robot, key: str, allowed: bool) -> BuiltElement:
-    joint = None if spec.joint is None else _joint(robot, spec.joint, MOVING, f"{key}.joint")
-    link = joint.child if joint is not None else ""
-    if spec.link is not None:
-        link = _link(robot, spec.link, f"{key}.link")
-    kind = user_kind(spec.type, key=f"{key}.type", allowed=allowed)
-    below = f"{key}.parameters"
-    parameters = packed(parameters_from(kind, spec.parameters, below), below)
-    check_compiles(kind, parameters.dtype, name, key=f"{key}.type")
-    return BuiltElement(name, kind, parameters, link, "" if joint is None else joint.name, input_owner=name)
+def _link_misfit(name: str, links: Collection[str]) -> str:
+    return "" if name in links else f"no link {name!r}{closest(name, links)}"
+
+
+def _joint_misfit(name: str, joints: Mapping[str, ModelJoint], kinds: tuple[str, ...]) -> str:
+    fitting = [one for one, joint in joints.items() if joint.kind in kinds]
+    what = "moves" if "prismatic" in kinds else "turns"
+    if name not in joints:
+        return f"no joint {name!r} that {what}{closest(name, fitting)}"
+    if joints[name].kind not in kinds:
+        return f"joint {name!r} is {joints[name].kind}; needs one that {what}{closest('', fitting)}"
+    return ""

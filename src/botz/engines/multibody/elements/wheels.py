@@ -15,10 +15,9 @@ through the step, at the rate with which it was moved, so that what the axles ge
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import sqrt
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -32,6 +31,7 @@ from botz.engines.multibody.elements.base import (
     ElementKind,
     Report,
     Surroundings,
+    force_element,
     packed,
 )
 from botz.engines.vehicle.forces import look_around, motors_and_friction
@@ -107,6 +107,12 @@ class WheelAddresses:
     """How many quantities of each wheel are reported."""
     count: int = 0
     """Of wheels."""
+
+    @classmethod
+    def of(cls, spec: VehicleWheels) -> WheelAddresses:
+        """None before the world is there; see `bind`."""
+        del spec
+        return cls()
 
 
 SHOWN = (
@@ -233,6 +239,7 @@ def report(model, state, work, p, frame):
             frame.reports[3 * p.count + k] = block.h[i]
 
 
+@force_element(WheelAddresses, inputs_of="robot", cached=True)
 @njit(cache=True, error_model="numpy", nogil=True)
 def wheels_on_link(p, frame):
     """The element: parameters are addresses, for the records hold more than a parameter or `frame.states` can."""
@@ -288,16 +295,21 @@ def wheels_on_link(p, frame):
 
 # --- building ------------------------------------------------------------------------------------------------
 
-_CALLS: dict[Any, Any] = {}
-"""The compiled function is the same for all vehicles."""
 
-
-def built_wheels(name: str, spec: VehicleWheels, key: str) -> BuiltElement:
-    """The wheels of a vehicle's file under a link; `key` is the element's place in its document."""
+def kind_for(spec: VehicleWheels, key: str) -> ElementKind:
+    """The element with the commands and reports of a vehicle's file; `key` is its place in its document. The compiled
+    function is the same for all vehicles."""
     vehicle = vehicle_of(spec, key)
-    element = BuiltElement(name, kind_of(vehicle), packed(WheelAddresses(), key), spec.link)
-    element.bind = partial(bind, element, vehicle)
-    return element
+    return replace(
+        wheels_on_link,
+        inputs=tuple(Report(f"{motor}/voltage", "V", "voltage commanded") for motor in vehicle.motors),
+        reports=tuple(
+            Report(f"{wheel}/{name}", unit, text)
+            for name, unit, text in SHOWN[: shown_of(vehicle)]
+            for wheel in vehicle.wheels
+        ),
+        bind=partial(bind, vehicle),
+    )
 
 
 def vehicle_of(spec: VehicleWheels, key: str) -> Vehicle:
@@ -321,22 +333,7 @@ def shown_of(vehicle: Vehicle) -> int:
     return min(len(SHOWN), MOST_REPORTS // len(vehicle.wheels))
 
 
-def kind_of(vehicle: Vehicle) -> ElementKind:
-    return ElementKind(
-        function=wheels_on_link,
-        parameters=WheelAddresses,
-        inputs=tuple(Report(f"{motor}/voltage", "V", "voltage commanded") for motor in vehicle.motors),
-        reports=tuple(
-            Report(f"{wheel}/{name}", unit, text)
-            for name, unit, text in SHOWN[: shown_of(vehicle)]
-            for wheel in vehicle.wheels
-        ),
-        cached=True,
-        calls=_CALLS,
-    )
-
-
-def bind(element: BuiltElement, vehicle: Vehicle, around: Surroundings) -> None:
+def bind(vehicle: Vehicle, element: BuiltElement, around: Surroundings) -> None:
     """Make the element's records on this ground, its wheels rolling along with the link as it starts, and give the link
     the inertia that wheels and rotors add to it."""
     model, state = records_of(vehicle, around)

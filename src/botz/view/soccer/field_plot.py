@@ -19,9 +19,10 @@ from botz.errors import InputError
 from botz.record.reader import Recording
 from botz.scenario.load import load_data
 from botz.scenario.soccer.schema import PlayingField, SoccerScenario
+from botz.view.path_plot import PathPlot
 from botz.view.paths import Path2D, draw_bodies
 from botz.view.selection import Column, columns_of, thin
-from botz.view.style import LABEL_SIZE, SMALL_SIZE, SOFT_INK, dress, side_legend
+from botz.view.style import LABEL_SIZE, SMALL_SIZE, SOFT_INK, dress, fit_equal, side_legend
 
 BALL, MATCH = "ball", "match"
 SCORE = "match/score"
@@ -54,6 +55,46 @@ def recorded_match(scenario: Mapping[str, Any]) -> SoccerScenario | None:
     except InputError:
         return None
     return spec if isinstance(spec, SoccerScenario) else None
+
+
+def path_plot(recording: Recording) -> MatchPlot | None:
+    spec = recorded_match(recording.scenario)
+    return None if spec is None else MatchPlot(recording, spec)
+
+
+class MatchPlot(PathPlot):
+    def __init__(self, recording: Recording, spec: SoccerScenario):
+        self.recording, self.spec = recording, spec
+
+    def columns(self, usual: list[Column]) -> list[Column]:
+        del usual
+        return match_columns(self.recording, self.spec)
+
+    def colours(self, usual: Mapping[str, str]) -> Mapping[str, str]:
+        return {**usual, **match_colours(self.spec)}
+
+    def path(self, path: Path2D, channel: Channel) -> Path2D:
+        return in_play(path, channel, self.recording, self.spec)
+
+    def height(self, paths: Sequence[Path2D], width: float) -> float:
+        del paths
+        return field_height(self.spec.world.field, width)
+
+    def draw(self, axes: Axes, paths: Sequence[Path2D], colours: Mapping[str, str]) -> str:
+        del colours  # teams have theirs also where channels are named
+        draw_match(axes, paths, match_colours(self.spec), self.spec)
+        return final_score(self.recording, self.spec)
+
+    def finish(self, axes: Axes, paths: Sequence[Path2D]) -> None:
+        del paths
+        fit_equal(axes, *field_bounds(self.spec.world.field))
+
+    def look(self, column: Column) -> Mapping[str, Any]:
+        return score_look(column) if column.channel.name == SCORE else {}
+
+    def dress_row(self, axes: Axes, columns: Sequence[Column]) -> None:
+        if all(column.channel.name == SCORE for column in columns):
+            dress_score(axes)
 
 
 # --- what to draw --------------------------------------------------------------------------------------

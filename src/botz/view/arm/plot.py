@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,8 @@ from botz.record.reader import Recording
 from botz.robots.serial_arm import SerialArm
 from botz.scenario.arm.schema import ArmScenario
 from botz.scenario.load import load_data
-from botz.view import arm_drawing as drawing
+from botz.view.arm import drawing
+from botz.view.panels import Line, Panel, draw_panel
 from botz.view.selection import thin
 from botz.view.style import (
     PALETTE,
@@ -30,7 +30,6 @@ from botz.view.style import (
     new_figure,
     set_title,
     settle,
-    side_legend,
 )
 
 WIDTH = 10.0
@@ -44,24 +43,9 @@ FEELS = 1e-6
 """Force below which a tool has touched nothing [N]."""
 
 
-@dataclass(frozen=True)
-class Line:
-    label: str
-    values: np.ndarray
-    look: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One time axis."""
-
-    label: str
-    times: np.ndarray
-    lines: tuple[Line, ...]
-    below: tuple[np.ndarray, ...] = ()
-    """What the lines should follow: drawn broad and pale behind them, in the same order."""
-    second: tuple[str, Line] | None = None
-    """A line of another unit, with its own axis at the right, and that axis's label."""
+def overview(recording: Recording, *, title: str, warning: str) -> Figure | None:
+    spec = recorded_arms(recording)
+    return None if spec is None else arm_figure(recording, spec, title=title, warning=warning)
 
 
 def recorded_arms(recording: Recording) -> ArmScenario | None:
@@ -291,45 +275,3 @@ def _by_joint(
 def _units(arm: SerialArm, revolute: str, prismatic: str) -> str:
     kinds = dict.fromkeys(prismatic if kind else revolute for kind in arm.links["kind"])
     return ", ".join(kinds)
-
-
-def draw_panel(axes: Axes, panel: Panel, *, last: bool) -> None:
-    dress(axes, x_label="time [s]" if last else "", y_label=panel.label, ticks=5)
-    axes.xaxis.get_major_locator().set_params(nbins=9)  # type: ignore[call-arg]
-    axes.tick_params(labelbottom=last)
-    for values, line in zip(panel.below, panel.lines, strict=False):
-        pale = {**line.look, "linestyle": "-", "linewidth": 4.6, "alpha": 0.28, "solid_capstyle": "butt"}
-        keep = thin(values)
-        axes.plot(panel.times[keep], values[keep], zorder=1.8, **pale)
-    for line in panel.lines:
-        _plot(axes, panel.times, line)
-    handles = list(axes.get_legend_handles_labels()[0])
-    if panel.below:
-        handles.append(Line2D([], [], color=SOFT_INK, linewidth=4.6, alpha=0.28, label="reference"))
-    axes.margins(x=0.01, y=0.1)
-    offset = 1.01
-    if panel.second is not None:
-        label, line = panel.second
-        right = axes.twinx()
-        dress(right, y_label=label, ticks=5)
-        right.grid(False)
-        right.spines["right"].set(visible=True, color=line.look["color"])
-        right.spines["left"].set_visible(False)
-        right.yaxis.set_label_position("right")
-        right.yaxis.tick_right()
-        _plot(right, panel.times, line)
-        right.margins(x=0.01, y=0.1)
-        handles += right.get_legend_handles_labels()[0]
-        offset = 1.1
-    _say(axes, handles, offset)
-
-
-def _plot(axes: Axes, times: np.ndarray, line: Line) -> None:
-    keep = thin(line.values)
-    single: dict[str, Any] = {"marker": "o", "markersize": 4} if len(times) == 1 else {}
-    shown = np.where(np.isfinite(line.values[keep]), line.values[keep], np.nan)
-    axes.plot(times[keep], shown, **{"linewidth": 1.4, "label": line.label, **line.look, **single})
-
-
-def _say(axes: Axes, handles: Sequence[Any], offset: float) -> None:
-    side_legend(axes, handles=handles, bbox_to_anchor=(offset, 1.04), labelspacing=0.25)

@@ -17,7 +17,7 @@ from botz.record.reader import Recording
 from botz.scenario.load import load_data
 from botz.scenario.multibody.flight import HoverController, Manoeuvre, Setpoint, SetpointController
 from botz.scenario.multibody.schema import MultibodyScenario
-from botz.view.arm_plot import Line, Panel, draw_panel
+from botz.view.panels import Line, Panel, draw_panel
 from botz.view.selection import thin
 from botz.view.style import (
     FRAME,
@@ -46,6 +46,8 @@ MOST_MARKS = 16
 SPINS = 4.0 * pi
 """A joint that has turned further than this spins: its speed tells more than its angle [rad]."""
 VIEWS = {"from above": (0, 1), "from the side": (0, 2)}
+NOT_REPORTED = ("effort",)
+"""Forces that joints show, and no element."""
 GOES = 0.3
 """A robot that strays less than this from its vertical has no way to be seen from above [m]."""
 FAR = 5.0
@@ -62,6 +64,11 @@ class Mark:
 
     time: float
     text: str
+
+
+def overview(recording: Recording, *, title: str, warning: str) -> Figure | None:
+    spec = recorded_multibody(recording)
+    return None if spec is None else multibody_figure(recording, spec, title=title, warning=warning)
 
 
 def recorded_multibody(recording: Recording) -> MultibodyScenario | None:
@@ -202,7 +209,9 @@ def _part_panels(recording: Recording, name: str) -> Iterator[Panel]:
     turning = [one for one in still if recording.channels[f"{name}/{one}/position"].unit == "rad"]
     sliding = [one for one in still if one not in turning]
     yield from _panel(recording, name, spinning, "speed", "speed [rad/s]", size_only=True)
-    for report, label in (("thrust", "thrust [N]"), ("lift", "lift [N]"), ("drag", "drag [N]")):
+    named = [channel.name.split("/") for channel in recording.channels]
+    for report in dict.fromkeys(parts[-1] for parts in named if parts[1:-1] and parts[-1] not in NOT_REPORTED):
+        label = f"{report.replace('_', ' ')} [N]"
         yield from _panel(recording, name, _parts(recording, name, report, ("N",)), report, label)
     yield from _panel(recording, name, turning, "position", "joints [rad]")
     yield from _panel(recording, name, sliding, "position", "joints [m]")

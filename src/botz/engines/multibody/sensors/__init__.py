@@ -1,0 +1,1 @@
+"""Sensors of multibody robots that are built in: what reads each kind."""

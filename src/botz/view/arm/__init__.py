@@ -1,0 +1,1 @@
+"""Serial arms in pictures and in the lab."""

@@ -1,0 +1,1 @@
+"""Wheeled robots in the lab."""

@@ -1,0 +1,1 @@
+"""Multibody robots in pictures and in the lab."""

@@ -1,0 +1,1 @@
+"""Robot soccer in pictures and in the lab."""

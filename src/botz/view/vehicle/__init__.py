@@ -1,0 +1,1 @@
+"""Vehicles in pictures and in the lab."""

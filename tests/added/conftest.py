@@ -1,0 +1,8 @@
+"""The lab's rig serves here as well."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "lab"))

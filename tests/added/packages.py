@@ -1,0 +1,89 @@
+"""A package beside Botz, installed for the processes that a test starts, or for the test's own: one file or folder, and
+what it adds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from common import PATIENCE, Answer
+
+from botz.registry import discovered, installed_points
+from botz.scenario.families import FAMILIES
+
+HERE = Path(__file__).parent
+Points = Mapping[str, Mapping[str, str]]
+"""Entry points: for each group, what is named by `module:name`."""
+
+
+class Package(NamedTuple):
+    """A folder in which Python finds modules and their entry points."""
+
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        paths = [str(self.folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+        return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+    def python(self, *arguments: str, cwd: Path | None = None) -> Answer:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=cwd or self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+            check=False,
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def botz(self, *arguments: str, cwd: Path | None = None) -> Answer:
+        return self.python("-m", "botz", *arguments, cwd=cwd)
+
+
+def install(folder: Path, file: str, points: Points) -> Package:
+    """`file` of this folder as a package with entry points."""
+    register(folder, points)
+    shutil.copy(HERE / file, folder)
+    return Package(folder)
+
+
+def register(folder: Path, points: Points) -> None:
+    """What an installation leaves in a folder beside the code."""
+    information = folder / "added-1.0.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: added\nVersion: 1.0\n", encoding="utf-8")
+    lines = [
+        line
+        for group, names in points.items()
+        for line in (f"[{group}]", *(f"{name} = {target}" for name, target in names.items()))
+    ]
+    (information / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def installed(*folders: Path) -> Iterator[None]:
+    """With these folders on the path of this process and of those that it starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        for folder in folders:
+            patch.syspath_prepend(folder)
+            patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+        forget_packages()
+        yield
+    forget_packages()
+
+
+def forget_packages() -> None:
+    """What installed packages add is looked for anew."""
+    installed_points.cache_clear()
+    discovered.cache_clear()
+    vars(FAMILIES).pop("_records", None)
