@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -55,6 +55,15 @@ class ChannelTable:
         self._of_robot: dict[str, list[Channel]] = {}
         for channel in self.channels:
             self._of_robot.setdefault(channel.robot, []).append(channel)
+
+    @classmethod
+    def of_plain(cls, rows: Sequence[Sequence[Any]]) -> ChannelTable:
+        """The table that `plain` has been made of."""
+        return cls([Channel(name, unit, description, tuple(parts)) for name, unit, description, parts in rows])
+
+    def plain(self) -> list[list[Any]]:
+        """The table as plain data, for readers in other processes and in a browser."""
+        return [[one.name, one.unit, one.description, list(one.components)] for one in self.channels]
 
     def __iter__(self) -> Iterator[Channel]:
         return iter(self.channels)
@@ -158,3 +167,16 @@ class SensorView:
 
 
 RosView = PoseView | JointView | ImuView | SensorView
+
+
+def plain_views(views: Iterable[RosView]) -> list[list[Any]]:
+    """Views as plain data, for a recorder in another process."""
+    return [[type(view).__name__, asdict(view)] for view in views]
+
+
+def views_of_plain(rows: Iterable[Sequence[Any]]) -> tuple[RosView, ...]:
+    kinds: dict[str, Any] = {kind.__name__: kind for kind in (PoseView, JointView, ImuView, SensorView)}
+    return tuple(
+        kinds[name](**{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()})
+        for name, fields in rows
+    )

@@ -15,8 +15,8 @@ from botz import Simulation
 from botz.control.flight.multicopter import attitude_error
 from botz.control.flight.rotors import Rotor
 from botz.control.flight.setpoints import SmoothAxis, SoftAxis
-from botz.models.robot_model import rotation_from_rpy
 from botz.scenario.load import load
+from botz.transforms import rotation_from_rpy
 
 share = st.floats(-1.0, 1.0)
 PILOTED = {"quadrotor": "quadrotor-square", "hexarotor": "hexarotor-wind", "lophorina": "lophorina-tilt-control"}

@@ -15,12 +15,12 @@ from common import PATIENCE, merged
 from recordings import bits
 
 from botz import AttachedRun, Simulation, load, read, simulate
-from botz.engines.vehicle.model import rotation_matrix
 from botz.errors import DivergedError, InputError
 from botz.record.reader import Recording
 from botz.replay import replay_recording
 from botz.run import run_scenario
 from botz.sim.snapshots import decode, encode
+from botz.transforms import rotation_of_unit
 
 WHEEL = {
     "radius": 0.1,
@@ -251,7 +251,7 @@ def test_a_state_of_other_vehicles_is_refused(vehicle_file: VehicleFile):
 
 def farthest_wheel(pose: np.ndarray) -> float:
     """The greatest x of a wheel of `bee`."""
-    rotation = rotation_matrix(pose[3:])
+    rotation = rotation_of_unit(*pose[3:])
     return max(pose[0] + float(rotation[0] @ place) for place in SIX.values())
 
 

@@ -9,12 +9,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from botz.control.arm.joint_path import JointPath
-from botz.control.arm.tool_course import arc, line, turn_between, turns
+from botz.control.arm.tool_course import arc, line, turn_between
 from botz.control.arm.tool_path import joint_rates, smooth_trapezoid, tool_path
 from botz.errors import InputError
 from botz.robots.arm_records import transform
 from botz.robots.serial_arm import SerialArm
 from botz.scenario.arm.schema import Arm
+from botz.transforms import rotation_about
 
 SPEED, TURN_RATE = 0.2, 0.8
 TITAN_START = np.array([0.3, 0.6, -1.0, 0.2, 0.1, 0.4])
@@ -176,7 +177,7 @@ def test_angles_go_on_past_half_a_turn(titan):
     start[5] = 3.0
     begin = titan.forward(start)
     end = begin.copy()
-    end[:3, :3] = turns(begin[:3, 2], np.array([1.0]))[0] @ begin[:3, :3]
+    end[:3, :3] = rotation_about(begin[:3, 2], np.array([1.0]))[0] @ begin[:3, :3]
     path = go(titan, line(begin, end), start)
     # The last joint turns about the tool's z: it alone moves.
     assert path.end == pytest.approx([*start[:5], 4.0], abs=1e-8)
@@ -280,7 +281,7 @@ def test_a_path_that_needs_a_whole_turn_back_is_refused(puma):
     start = np.array([0.2, 0.9, -2.2, 0.3, 0.8, 4.5])
     begin = puma.forward(start)
     end = begin.copy()
-    end[:3, :3] = turns(begin[:3, 2], np.array([0.6]))[0] @ begin[:3, :3]
+    end[:3, :3] = rotation_about(begin[:3, 2], np.array([0.6]))[0] @ begin[:3, :3]
     found = refusal(puma, line(begin, end), start)
     assert "the path leaves the range of joint 'tool_roll', -4.643 to 4.643 rad (needs 5.1 rad)" in found
     assert "only a joint a whole turn back reaches it" in found
@@ -359,7 +360,7 @@ def test_the_turn_between_two_attitudes_is_the_shortest(angle):
         other = Rotation.from_rotvec(angle * axis) * one
         found, by = turn_between(one.as_matrix(), other.as_matrix())
         assert by == pytest.approx(angle if angle > 1e-12 else 0.0, abs=2e-15 + 1e-8 * angle)
-        assert turns(found, np.array([by]))[0] @ one.as_matrix() == pytest.approx(other.as_matrix(), abs=1e-12)
+        assert rotation_about(found, np.array([by]))[0] @ one.as_matrix() == pytest.approx(other.as_matrix(), abs=1e-12)
 
 
 def test_half_a_turn_is_made_about_one_of_both_ways():

@@ -13,6 +13,7 @@ EULER = "botz.physics.arm.newton_euler"
 BODIES = "botz.physics.arm.composite_body"
 LANES = "botz.physics.arm.chain_block"
 RECORDS = "botz.robots.arm_records"
+TRANSFORMS = "botz.transforms"
 CALLS = "botz.robots.arm_calls"
 TITAN = "botz.physics.ik.titan4"
 LINKS = "botz.physics.ik.two_links"
@@ -67,7 +68,7 @@ MUTATIONS = (
         ("frames_by_products",),
     ),
     Mutation(
-        "pitch before yaw", RECORDS, "rotation_matrix",
+        "pitch before yaw", TRANSFORMS, "rotation_from_attitude",
         "quaternion_from_attitude(roll, pitch, yaw)", "quaternion_from_attitude(yaw, pitch, roll)",
         ("frames_by_products", "split_of_the_torques"),
     ),

@@ -27,6 +27,7 @@ def terrain(
     """Show the ground of a scenario: sizes, heights, steepest slope, and a picture with two cuts through the start."""
     from botz.scenario.load import load
     from botz.terrain.height_grid import build_grid
+    from botz.view.silhouettes import silhouettes_of
     from botz.view.terrain_drawing import draw_terrain, terrain_report
 
     loaded = load(scenario, overrides=list(set_ or []))
@@ -40,7 +41,8 @@ def terrain(
     except InputError as error:
         raise loaded.with_places(error) from error
     report = terrain_report(grid, spec.robots)
-    picture = draw_terrain(grid, spec.robots, out or Path(f"{loaded.name}-terrain.png"), title=loaded.name)
+    path = out or Path(f"{loaded.name}-terrain.png")
+    picture = draw_terrain(grid, spec.robots, silhouettes_of(spec), path, title=loaded.name)
     if as_json:
         print_json({"terrain": ground.type, **report, "picture": str(picture)})
     else:

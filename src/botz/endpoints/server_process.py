@@ -1,15 +1,13 @@
 """What serves a run, in processes of their own that `botz.endpoints.serving` starts: one for each endpoint that asks
 for it, as the camera does, and one for all others.
 
-Each is a fresh interpreter that attaches to the run's shared memory and never delays the physics. It reads its orders
-as one JSON line from standard input and answers with JSON lines on standard output. When standard input closes, the
-parent is gone or wants it to end.
+Each is a fresh interpreter that attaches to the run's shared memory and never delays the physics. When standard input
+closes, the parent is gone or wants it to end.
 """
 
 from __future__ import annotations
 
 import errno
-import json
 import math
 import os
 import selectors
@@ -20,6 +18,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from botz.child import Tell, take_orders
 from botz.errors import BotzError, InputError
 from botz.registry import imported
 from botz.scenario.links import Endpoint
@@ -40,7 +39,6 @@ REASONS = {
     errno.EACCES: "not allowed to this user",
 }
 
-Tell = Callable[[dict[str, Any]], None]
 Endpoints = Mapping[str, Endpoint]
 
 
@@ -72,20 +70,11 @@ class CannotOpen(Exception):
 
 
 def main() -> None:
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    orders = json.loads(sys.stdin.readline())
+    orders, tell = take_orders()
     parent_gone = threading.Event()
     threading.Thread(target=watch_parent, args=(parent_gone,), daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-
-    def tell(message: dict[str, Any]) -> None:
-        try:
-            print(json.dumps(message), file=answers, flush=True)
-        except OSError:
-            return  # the parent has gone; nobody is left to tell
 
     records = orders["endpoints"].items()
     try:

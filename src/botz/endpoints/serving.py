@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+from botz.child import Answers, child_process, how_it_ended
 from botz.errors import BotzError, InputError, Problem
-from botz.run.child import Answers, child_process, how_it_ended
 from botz.scenario.links import Endpoint
 
 SERVER = "from botz.endpoints.server_process import main; main()"

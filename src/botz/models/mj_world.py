@@ -15,13 +15,13 @@ import numpy as np
 
 from botz.errors import InputError, Problem
 from botz.models.mjcf.parts import SCENARIO_OPTIONS, option_names
-from botz.models.robot_model import ModelJoint, ModelShape, RobotModel, transform
+from botz.models.robot_model import ModelJoint, ModelShape, RobotModel
 from botz.models.stiffness import METHODS
 from botz.models.tree import body_chains, frames_in_body, lumped
 from botz.models.yaml_model import shape_of
 from botz.scenario.multibody.world import Contacts, MultibodyWorld
 from botz.terrain.height_grid import HeightGrid
-from botz.transforms import inverse, quaternion_of
+from botz.transforms import inverse, quaternion_of, transform
 
 CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 LEVEL = 1e-9

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import cos, sin
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from botz.errors import Problem
 from botz.scenario.multibody.elements import Element
 from botz.scenario.multibody.sensors import Sensor
+from botz.transforms import posed
 
 SHAPES = ("box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh")
 JOINTS = ("fixed", "revolute", "continuous", "prismatic")
@@ -36,46 +36,16 @@ class Place:
 NOWHERE = Place()
 
 
-def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """R_z(yaw) R_y(pitch) R_x(roll)."""
-    cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-
-
-def rpy_from_rotation(rotation: np.ndarray) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation matrix; at pitch ±90° the roll is 0."""
-    pitch = float(np.arctan2(-rotation[2, 0], np.hypot(rotation[0, 0], rotation[1, 0])))
-    if np.hypot(rotation[0, 0], rotation[1, 0]) < 1e-12:
-        return 0.0, pitch, float(np.arctan2(-rotation[0, 1], rotation[1, 1]))
-    return float(np.arctan2(rotation[2, 1], rotation[2, 2])), pitch, float(np.arctan2(rotation[1, 0], rotation[0, 0]))
-
-
-def transform(x: float, y: float, z: float, roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """The 4x4 matrix of a pose."""
-    found = np.eye(4)
-    found[:3, :3] = rotation_from_rpy(roll, pitch, yaw)
-    found[:3, 3] = x, y, z
-    return found
-
-
 def turned_to(normal: Sequence[float]) -> np.ndarray:
     """The 4x4 matrix of a rotation that takes z to a direction."""
     z = np.array(normal)
     length = np.linalg.norm(z)
-    found = np.eye(4)
     if length < 1e-12:
-        return found
+        return np.eye(4)
     z /= length
     x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [0.0, 0.0, 1.0], z)
     x /= np.linalg.norm(x)
-    found[:3, :3] = np.column_stack([x, np.cross(z, x), z])
-    return found
+    return posed(np.column_stack([x, np.cross(z, x), z]), np.zeros(3))
 
 
 def identity() -> np.ndarray:

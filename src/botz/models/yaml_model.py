@@ -10,10 +10,11 @@ from typing import Any, assert_never
 import numpy as np
 
 from botz.errors import InputError, Problem
-from botz.models.robot_model import Inertial, ModelJoint, ModelLink, ModelShape, RobotModel, transform
+from botz.models.robot_model import Inertial, ModelJoint, ModelLink, ModelShape, RobotModel
 from botz.models.tree import bodiless, moving_groups
 from botz.scenario.multibody.schema import JointSpec, LinkSpec, MultibodyRobot
 from botz.scenario.shapes import AnyShape, BoxShape, CapsuleShape, CylinderShape, MeshShape, SphereShape
+from botz.transforms import transform
 
 
 def model_of(robot: MultibodyRobot, name: str, key: str, *, check_inertia: bool = True) -> RobotModel:

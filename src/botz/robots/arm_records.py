@@ -10,31 +10,16 @@ import numpy as np
 from botz.physics.arm.dh import ARM, LINK, PRISMATIC, REVOLUTE
 from botz.scenario.arm.schema import Arm, Body
 from botz.scenario.arm.world import Water
-from botz.transforms import quaternion_from_attitude
+from botz.transforms import posed, rotation_from_attitude
 
 GRAVITY = (0.0, 0.0, -9.80665)
 Mass = tuple[float, np.ndarray, np.ndarray]
 """Mass, centre and inertia about it."""
 
 
-def rotation_matrix(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Axes of a body turned by yaw about z, then pitch about its y, then roll about its x; columns."""
-    w, x, y, z = quaternion_from_attitude(roll, pitch, yaw)
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
-
-
 def transform(pose: Sequence[float]) -> np.ndarray:
     """4 × 4 of a pose x, y, z, roll, pitch, yaw."""
-    found = np.eye(4)
-    found[:3, :3] = rotation_matrix(*pose[3:])
-    found[:3, 3] = pose[:3]
-    return found
+    return posed(rotation_from_attitude(*pose[3:]), np.array(pose[:3]))
 
 
 def mass_of(body: Body) -> Mass:

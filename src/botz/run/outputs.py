@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from botz.channels import ChannelTable
-from botz.engines.base import Engine
+from botz.channels import ChannelTable, RosView
 from botz.errors import BotzError, DivergedError, InputError, Problem, printable
 from botz.record.streams import RecordingHeader, StreamSpec, column_names
 from botz.record.writer import RecordingWriter
@@ -77,17 +76,31 @@ class Outcome:
         return self.folder / RECORDING
 
 
+class Recorded(Protocol):
+    """What a recording says of a world: of an engine, or of a run that goes on in another process."""
+
+    channels: ChannelTable
+    inputs_table: ChannelTable
+    views: tuple[RosView, ...]
+
+
+def check_folder(out: str | Path | None) -> None:
+    """Mistakes in --out."""
+    if out is None:
+        return
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(Problem(f"{str(folder)!r} is a file; --out needs a folder"))
+    for name in WRITTEN:
+        if os.path.lexists(folder / name):  # the user's own, perhaps, or a link that leads elsewhere
+            raise InputError(Problem(f"{folder / name} exists already; choose another folder or remove it"))
+
+
 def new_folder(out: str | Path | None, name: str) -> Path:
     """The folder of a run: the one told, or a new one named after scenario and time."""
-    if out is not None:
-        folder = Path(out)
-        if folder.exists() and not folder.is_dir():
-            raise InputError(Problem(f"{str(folder)!r} is a file; --out needs a folder"))
-        for name in WRITTEN:
-            if os.path.lexists(folder / name):  # the user's own, perhaps, or a link that leads elsewhere
-                raise InputError(Problem(f"{folder / name} exists already; choose another folder or remove it"))
-    else:
-        folder = Path("runs") / f"{name or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
+    check_folder(out)
+    named = f"{name or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
+    folder = Path(out) if out is not None else Path("runs") / named
     stem, number = folder.name, 2
     try:
         # A name that another run has taken, perhaps just now, is left to it.
@@ -105,19 +118,19 @@ def new_folder(out: str | Path | None, name: str) -> Path:
 
 
 def open_run(
-    scenario: LoadedScenario, out: str | Path | None, engine: Engine, first_step: int = 0
+    scenario: LoadedScenario, out: str | Path | None, world: Recorded, first_step: int = 0
 ) -> tuple[Outcome, Recorder, list[StreamSpec]]:
     """The folder of a run and its recording, begun. Mistakes in what is to be recorded show before that."""
-    streams = streams_of(scenario.spec, engine.channels)
+    streams = streams_of(scenario.spec, world.channels)
     outcome = Outcome(new_folder(out, scenario.name), "failed", first_step=first_step)
     spec: Any = scenario.spec
     recorder = Recorder(
         outcome.path,
         header_of(scenario),
-        engine.channels,
-        engine.inputs_table,
+        world.channels,
+        world.inputs_table,
         streams,
-        engine.views,
+        world.views,
         descriptions_of(spec),
         sync_seconds=SYNC_SECONDS if spec.record.sync else None,
     )
@@ -138,15 +151,18 @@ def streams_of(spec: Any, channels: ChannelTable) -> list[StreamSpec]:
             chosen.update(found)
         return tuple(name for name in names if name in chosen)
 
-    streams = [
-        StreamSpec("state", spec.time.steps_between(spec.record.rate), select(spec.record.channels, "record.channels"))
-    ]
+    chosen = [("state", select(spec.record.channels, "record.channels"))]
     for name, stream in spec.record.streams.items():
-        channels_of_stream = select(stream.channels, f"record.streams.{name}.channels")
-        streams.append(StreamSpec(name, spec.time.steps_between(stream.rate), channels_of_stream))
+        chosen.append((name, select(stream.channels, f"record.streams.{name}.channels")))
+    streams = [StreamSpec(name, every, own) for (name, own), every in zip(chosen, strides_of(spec), strict=True)]
     if problems:
         raise InputError(problems)
     return streams
+
+
+def strides_of(spec: Any) -> list[int]:
+    """Steps between two rows of each stream."""
+    return [spec.time.steps_between(stream.rate) for stream in (spec.record, *spec.record.streams.values())]
 
 
 def header_of(scenario: LoadedScenario) -> RecordingHeader:

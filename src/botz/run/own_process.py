@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
+from subprocess import Popen
+from threading import Event
 from typing import Any, Protocol
 
-from botz.engines.registry import make_engine
+from botz.child import Answers, child_process, how_it_ended
 from botz.errors import BotzError, ControllerError, DivergedError, InputError, Problem
 from botz.record.writer import RecordingWriter
-from botz.run.child import child_process, how_it_ended
 from botz.run.outputs import (
     BAG_METADATA,
     Outcome,
     Progress,
+    check_folder,
     conclude,
     logger,
     open_run,
     snapshot_stride,
     span_of,
     stop_on_signals,
+    strides_of,
     write_counters,
 )
 from botz.scenario.load import LoadedScenario
+from botz.sim.attached import AttachedRun
 from botz.sim.frames import deliver
 from botz.sim.shared_memory import FINISHED, W_DROPPED, W_PAUSE, W_STATUS, W_STEP, W_STOP, Segment
+from botz.terrain.height_grid import kept_grids
 
 PHYSICS = "from botz.sim.physics_process import main; main()"
 DRAIN_SECONDS = 0.05
@@ -68,94 +72,81 @@ def run_in_own_process(
     start: bytes | None = None,
     paused: bool = False,
 ) -> Outcome:
+    check_folder(out)  # such mistakes show before a process is started
     spec: Any = scenario.spec
     first, until = span_of(spec, start)
-    engine = make_engine(spec)  # for its tables, and so that mistakes show before a process is started
-    outcome, writer, streams = open_run(scenario, out, engine, first)
-    channels = engine.channels
-    del engine
     orders = {
-        "scenario": scenario.data,
-        "name": scenario.name,
-        "path": sys.path,
-        "seed": spec.seed,
+        "scenario": scenario,
+        "grids": kept_grids(),
         "factor": spec.time.factor,
         "cpu": spec.process.cpu,
         "priority": spec.process.priority,
         "until": until,
-        "start": start.decode() if start else "",
-        "strides": [stream.every for stream in streams],
+        "start": start,
+        "strides": strides_of(spec),
         "snapshot_every": snapshot_stride(spec),
-        "paused": paused or servers is not None,
     }
-    began = seen = time.perf_counter()
-    answer: dict[str, Any] = {}
-    segment: Segment | None = None
-    begun = False
-    patience = PATIENCE
-    try:
-        with (
-            stop_on_signals() as stopped,
-            servers or nullcontext(),
-            child_process(PHYSICS, orders) as (child, answers),
-        ):
-            while not answer:
-                ended = child.poll() is not None  # before its last words are taken, so that none is missed
-                for message in answers(ended):
-                    if message["event"] == "ready":
-                        segment = Segment.attach(message["run_id"])
-                        if on_ready is not None:
-                            on_ready(message["run_id"])
-                        if servers is not None:
-                            servers.start(message["run_id"], lambda: stopped.is_set() or child.poll() is not None)
-                            segment.words[W_PAUSE] = int(paused)
-                        began = time.perf_counter()
-                        begun = servers is None or not stopped.is_set()
-                    else:
-                        answer = message
-                if segment is not None:
+    with stop_on_signals() as stopped, ExitStack() as processes:
+        processes.enter_context(servers or nullcontext())
+        child, answers = processes.enter_context(child_process(PHYSICS, orders))
+        run, answer = when_ready(child, answers, stopped)
+        outcome, writer, _ = open_run(scenario, out, run, first)
+        segment, width = run.segment, run.channels.width
+        began = seen = time.perf_counter()
+        begun = False
+        patience = PATIENCE
+        try:
+            with processes.pop_all():
+                if servers is None and not paused:
+                    segment.words[W_PAUSE] = 0
+                if on_ready is not None:
+                    on_ready(segment.run_id)
+                if servers is not None:
+                    servers.start(segment.run_id, lambda: stopped.is_set() or child.poll() is not None)
+                    if not paused:
+                        segment.words[W_PAUSE] = 0
+                began = time.perf_counter()
+                begun = servers is None or not stopped.is_set()
+                while not answer:
+                    ended = child.poll() is not None  # before its last words are taken, so that none is missed
+                    answer = next(iter(answers(ended)), {})
                     if stopped.is_set():
                         segment.words[W_STOP] = 1
                         patience -= time.perf_counter() - seen
                         if patience < 0.0:
                             patience = math.inf
                             logger.warning(SILENT)
-                    drain(segment, channels.width, writer, seconds=DRAIN_SECONDS)
+                    drain(segment, width, writer, seconds=DRAIN_SECONDS)
                     if progress is not None:
                         progress(int(segment.words[W_STEP]), until)
                     for warning in servers.look() if servers is not None else []:
                         writer.write_log(int(segment.words[W_STEP]), "warning", warning)
-                elif stopped.is_set():
-                    answer = {"status": "interrupted"}
-                writer.flush_if_due()
-                if ended and not answer:
-                    answer = crashed(child.returncode)
-                seen = time.perf_counter()
-                time.sleep(0.002)
-            if segment is not None:
-                drain(segment, channels.width, writer)
-        outcome.status = answer["status"]
-        if outcome.status == "failed":
-            outcome.error = rebuild_error(answer)
-    except BotzError as error:
-        outcome.error = error
-    except KeyboardInterrupt:
-        outcome.status = "interrupted"
-        raise
-    finally:
-        wall = max(0.0, seen - began)
-        more = {str(key): str(value) for key, value in answer.get("lateness", {}).items()}
-        more |= answer.get("results", {})
-        more["refused_commands"] = str(answer.get("refused_commands", 0))
-        step = int(answer.get("step", first))
-        if servers is not None and begun:
-            more.update(write_counters(outcome.folder, servers.counters()))
-        if segment is not None:
+                    writer.flush_if_due()
+                    if ended and not answer:
+                        answer = crashed(child.returncode)
+                    seen = time.perf_counter()
+                    time.sleep(0.002)
+                drain(segment, width, writer)
+            outcome.status = answer["status"]
+            if outcome.status == "failed":
+                outcome.error = rebuild_error(answer)
+        except BotzError as error:
+            outcome.error = error
+        except KeyboardInterrupt:
+            outcome.status = "interrupted"
+            raise
+        finally:
+            wall = max(0.0, seen - began)
+            more = {str(key): str(value) for key, value in answer.get("lateness", {}).items()}
+            more |= answer.get("results", {})
+            more["refused_commands"] = str(answer.get("refused_commands", 0))
+            if servers is not None and begun:
+                more.update(write_counters(outcome.folder, servers.counters()))
             more["dropped_frames"] = str(int(segment.words[W_DROPPED]))
-            step = max(step, int(segment.words[W_STEP]))
+            step = max(first, int(answer.get("step", first)), int(segment.words[W_STEP]))
             segment.words[W_STATUS] = FINISHED  # a physics process that crashed could not say so
             segment.unlink()
-        conclude(outcome, scenario, writer, step, wall, more, channels)
+            conclude(outcome, scenario, writer, step, wall, more, run.channels)
     if not begun:
         # It ended before the first step: as in this process, nothing is left behind.
         outcome.path.unlink(missing_ok=True)
@@ -164,6 +155,22 @@ def run_in_own_process(
             outcome.folder.rmdir()
         raise outcome.error or KeyboardInterrupt
     return outcome
+
+
+def when_ready(child: Popen[str], answers: Answers, stopped: Event) -> tuple[AttachedRun, dict[str, Any]]:
+    """The run, once its physics stands and waits for a recorder, and how it has ended already. What keeps it from that
+    is an error, of which nothing is left behind."""
+    while not stopped.is_set():
+        ended = child.poll() is not None
+        first, last = (*answers(ended), {}, {})[:2]
+        if first:
+            if first["event"] != "ready":
+                raise rebuild_error(first)
+            return AttachedRun(first["run_id"]), last
+        if ended:
+            raise rebuild_error(crashed(child.returncode))
+        time.sleep(0.002)
+    raise KeyboardInterrupt
 
 
 def drain(segment: Segment, width: int, writer: RecordingWriter, *, seconds: float = math.inf) -> None:

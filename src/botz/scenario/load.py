@@ -22,7 +22,7 @@ from botz.scenario.problems import problems_of, unknown
 from botz.scenario.reading import read
 from botz.scenario.schema import FILE_KEYS, ROBOT_KEYS, ScenarioBase, Strict
 from botz.scenario.tree import KeyPath, Node, Place, from_plain, key_path, key_text, path_text
-from botz.scenario.units import doubting_angles, show
+from botz.scenario.units import doubt, doubting_angles, show
 
 MODEL_SUFFIXES = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".mjcf")
 
@@ -47,6 +47,8 @@ class LoadedScenario:
     """Classes of the user's that a run would import, as `/path/file.py:Class`."""
     tree: Node = field(repr=False, compare=False)
     """The document with the place of every key."""
+    doubted: bool = False
+    """Whether `warnings_of` has something to look for."""
 
     def with_places(self, error: InputError) -> InputError:
         """An error found after loading (by an engine or a controller), with the file and line of its keys."""
@@ -225,8 +227,10 @@ def _checked(
     fit_default_rates(family.scenario, data)
     found = unfound + _not_finite(tree) + cross_checks(family.scenario, data, tree)
     spec = None
+    doubts: list[float] = []
     try:
-        spec = family.scenario.model_validate(data)
+        with doubting_angles(doubts.append):
+            spec = family.scenario.model_validate(data)
     except ValidationError as error:
         found += problems_of(error, family.scenario, tree)
     excused = [key_text(path) + "." for path in failed]
@@ -234,14 +238,29 @@ def _checked(
     if problems or spec is None:
         raise InputError(_in_order(problems))
     folder = Path.cwd() if file is None else file.parent
-    return LoadedScenario(spec, file, folder, spec.model_dump(mode="json"), tuple(user_code), tree)
+    return LoadedScenario(spec, file, folder, spec.model_dump(mode="json"), tuple(user_code), tree, bool(doubts))
+
+
+def with_factor(loaded: LoadedScenario, factor: float) -> LoadedScenario:
+    """The same scenario at another factor of real time, 0 for as fast as possible. Nothing else depends on it, so that
+    it need not be checked again."""
+    spec: Any = loaded.spec
+    time = spec.time.model_copy(update={"realtime": factor or False})
+    data = {**loaded.data, "time": time.model_dump(mode="json")}
+    return replace(loaded, spec=spec.model_copy(update={"time": time}), data=data)
 
 
 def warnings_of(loaded: LoadedScenario) -> list[Problem]:
     """What may be a mistake but need not be one: angles of more than a turn without a unit."""
+    if not loaded.doubted:
+        return []
     family = FAMILIES[loaded.engine]
+
+    def refuse(angle: float) -> None:
+        raise ValueError(doubt(angle))
+
     try:
-        with doubting_angles():
+        with doubting_angles(refuse):
             family.scenario.model_validate(loaded.tree.plain())
     except ValidationError as error:
         return _in_order(problems_of(error, family.scenario, loaded.tree))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -242,13 +242,14 @@ def show(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…" + (text[-1] if text[-1] in "'\"" else "")
 
 
-_doubting: ContextVar[bool] = ContextVar("_doubting", default=False)
+_doubting: ContextVar[Callable[[float], None] | None] = ContextVar("_doubting", default=None)
 
 
 @contextmanager
-def doubting_angles() -> Iterator[None]:
-    """Inside, an angle of more than a turn that has no unit is a mistake: that is how warnings find their place."""
-    token = _doubting.set(True)
+def doubting_angles(told: Callable[[float], None]) -> Iterator[None]:
+    """Inside, `told` is called with each angle of more than a turn that has no unit; where it raises, that is a mistake
+    with a place."""
+    token = _doubting.set(told)
     try:
         yield
     finally:
@@ -312,8 +313,8 @@ class Quantity:
             number = math.inf
         if not math.isfinite(number):
             raise ValueError(f"needs a finite number, not {show(number)}")
-        if self.unit == "rad" and _doubting.get() and abs(number) > 2.0 * math.pi:
-            raise ValueError(doubt(number))
+        if self.unit == "rad" and abs(number) > 2.0 * math.pi and (told := _doubting.get()) is not None:
+            told(number)
         return number
 
     def _from_string(self, text: str) -> float:

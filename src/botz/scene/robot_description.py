@@ -31,6 +31,8 @@ class RobotDescription:
     place: np.ndarray = field(default_factory=identity)
     """Of the root in the world, or behind the pose of `base` (4, 4)."""
     is_robot: bool = True
+    nodes: tuple[Node, ...] = ()
+    """What the scene shows of it, the root first; empty where links are all that is known."""
 
     @property
     def name(self) -> str:
@@ -68,13 +70,14 @@ def described_scene(scene: Scene) -> list[RobotDescription]:
     for root in scene.nodes:
         if root.parent is not None or "/" in root.name or (root.motion is None and root.name not in robots):
             continue
+        below = [node for node in scene.nodes if node.name.startswith(f"{root.name}/")]
         description = RobotDescription(
             RobotModel(root.name, {root.name: link_of(root, scene.materials)}, {}),
             base=root.motion if isinstance(root.motion, Follows) else None,
             place=matrix_of(root.place),
             is_robot=root.name in robots,
+            nodes=(root, *below),
         )
-        below = [node for node in scene.nodes if node.name.startswith(f"{root.name}/")]
         add_nodes(description, below, scene.materials)
         found.append(description)
     return found

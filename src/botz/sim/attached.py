@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from botz.channels import Channel, ChannelTable, PoseView, command_numbers
+from botz.channels import ChannelTable, PoseView, command_numbers, plain_views, views_of_plain
 from botz.errors import BotzError, InputError, Problem
 from botz.scenario.names import closest
 from botz.sim.clock import RealTimeClock
@@ -18,18 +18,15 @@ from botz.sim.simulation import Simulation
 
 def describe_world(simulation: Simulation) -> dict[str, Any]:
     """What a reader needs to understand the numbers of a segment: small, and plain data."""
-
-    def table(channels: ChannelTable) -> list[list[Any]]:
-        return [[c.name, c.unit, c.description, list(c.components)] for c in channels]
-
     return {
         "scenario": simulation.spec.name,
         "engine": simulation.engine.name,
         "step_ns": simulation.step_ns,
-        "channels": table(simulation.channels),
+        "channels": simulation.channels.plain(),
+        "inputs": simulation.inputs.plain(),
+        "views": plain_views(simulation.engine.views),
         "robots": list(simulation.engine.actors),
         "commands": {robot: simulation.command_layout(robot) for robot in simulation.engine.actors},
-        "poses": [[view.frame, view.pose] for view in simulation.engine.views if isinstance(view, PoseView)],
         "about": simulation.engine.about(),
     }
 
@@ -50,11 +47,13 @@ class AttachedRun:
         self.step_ns: int = description["step_ns"]
         self.robots: list[str] = description["robots"]
         """What takes commands."""
-        self.poses: list[tuple[str, str]] = [(frame, channel) for frame, channel in description["poses"]]
+        self.channels = ChannelTable.of_plain(description["channels"])
+        self.inputs_table = ChannelTable.of_plain(description["inputs"])
+        self.views = views_of_plain(description["views"])
+        self.poses = [(view.frame, view.pose) for view in self.views if isinstance(view, PoseView)]
         """Moving frames and the channels of their poses."""
         self.about: dict[str, Any] = description["about"]
         """What the engine says of its world beside the channels."""
-        self.channels = ChannelTable([Channel(n, u, d, tuple(c)) for n, u, d, c in description["channels"]])
         self._layouts: dict[str, list[tuple[str, int]]] = description["commands"]
         self._slots: dict[str, int] = {}
         self._closed = False

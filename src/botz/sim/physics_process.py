@@ -1,30 +1,29 @@
 """The physics in a process of its own, started by `botz.run`.
 
-A fresh interpreter, so no state of the parent's leaks in and the parent's main module is not run again. It reads its
-orders as one JSON line from standard input and answers with JSON lines on standard output; whatever a user's controller
-prints goes to standard error. When standard input closes, the parent is gone: the run ends and its segment is removed.
+A fresh interpreter, so no state of the parent's leaks in and the parent's main module is not run again. When standard
+input closes, the parent is gone: the run ends and its segment is removed.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
 import threading
 import time
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
+from botz.child import take_orders
 from botz.errors import BotzError, ControllerError, DivergedError, InputError
-from botz.scenario.load import load_data
 from botz.sim.attached import describe_world, take_commands
 from botz.sim.clock import RealTimeClock, settle_process
 from botz.sim.frames import RingSink
 from botz.sim.loop import LoopHooks, run_loop
 from botz.sim.shared_memory import FINISHED, RUNNING, W_PAUSE, W_STATUS, W_STEP, W_STEP_UNTIL, W_STOP, Segment
 from botz.sim.simulation import Simulation
+from botz.terrain.height_grid import keep_grids
 
 PUBLISH_SECONDS = 0.004
 """Between two published states of a run as fast as possible [s]; in real time every tick is published, so that a
@@ -40,19 +39,16 @@ REFUSALS_LOGGED = 20
 
 
 def main() -> None:
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    orders = json.loads(sys.stdin.readline())
-    sys.path += [folder for folder in orders["path"] if folder not in sys.path]  # where `module:Class` is found
+    orders, tell = take_orders()
+    keep_grids(orders["grids"])
     parent_gone = threading.Event()
     segments: list[Segment] = []
     threading.Thread(target=watch_parent, args=(parent_gone, segments), daemon=True).start()
     segment: Segment | None = None
     try:
-        simulation = Simulation(load_data(orders["scenario"], orders["name"]), seed=orders["seed"])
-        if orders.get("start"):
-            simulation.restore(orders["start"].encode())
+        simulation = Simulation(orders["scenario"])
+        if orders["start"]:
+            simulation.restore(orders["start"])
         sizes = [sum(size for _, size in simulation.command_layout(one)) for one in simulation.engine.actors]
         segment = Segment.create(
             describe_world(simulation),
@@ -61,9 +57,9 @@ def main() -> None:
             command_width=max([1, *sizes]),
         )
         segments.append(segment)
-        segment.words[W_PAUSE] = int(orders.get("paused", False))
+        segment.words[W_PAUSE] = 1  # until there is somebody who records
         segment.factor = orders["factor"] or 0.0
-        tell(answers, {"event": "ready", "run_id": segment.run_id})
+        tell({"event": "ready", "run_id": segment.run_id})
         outcome = physics(simulation, segment, orders, parent_gone)
     except BotzError as error:
         outcome = failure(error)
@@ -71,14 +67,7 @@ def main() -> None:
         segment.words[W_STATUS] = FINISHED
         if parent_gone.is_set():
             segment.unlink()
-    tell(answers, {"event": "finished", **outcome})
-
-
-def tell(answers: TextIO, message: dict[str, Any]) -> None:
-    try:
-        print(json.dumps(message), file=answers, flush=True)
-    except OSError:
-        return  # the parent has gone; nobody is left to tell
+    tell({"event": "finished", **outcome})
 
 
 def watch_parent(gone: threading.Event, segments: list[Segment]) -> None:

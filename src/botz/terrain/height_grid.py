@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import assert_never
 
 import numpy as np
@@ -103,7 +105,40 @@ def _cell_and_fraction(
     return cell, place - cell
 
 
+Grids = dict[str, HeightGrid]
+"""By the terrain that each was made of."""
+MOST_KEPT = 2
+_kept: Grids = {}
+_making = Lock()
+
+
+def kept_grids() -> Grids:
+    """The last grids that this process has made, for one that is started and needs the same ground."""
+    return dict(_kept)
+
+
+def keep_grids(grids: Grids) -> None:
+    """Take over what `kept_grids` has given to another process."""
+    _kept.update(grids)
+
+
 def build_grid(spec: Terrain, seed: int = 0) -> HeightGrid:
+    """The grid of a terrain, as `make_grid` makes it; one that was made just now is not made again. Nobody writes into
+    it: an engine and a picture may have the same."""
+    stamp = ""
+    with suppress(OSError):
+        about = Path(getattr(spec, "file", "")).stat()
+        stamp = f"{about.st_mtime_ns} {about.st_size}"
+    key = f"{spec.model_dump_json()} {seed} {stamp}"
+    with _making:
+        grid = _kept.pop(key, None) or make_grid(spec, seed)
+        while len(_kept) >= MOST_KEPT:
+            del _kept[next(iter(_kept))]
+        _kept[key] = grid
+    return grid
+
+
+def make_grid(spec: Terrain, seed: int = 0) -> HeightGrid:
     """The grid of a terrain; `seed` is the scenario's, for what has none of its own. Same terrain and seed, same bits.
 
     Raises InputError with the key, and for a matrix or image its file and line.

@@ -11,12 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
-from pydantic import ValidationError
 
 from botz.channels import Channel
-from botz.scenario.kinematics.schema import Body
-from botz.scenario.vehicle.schema import Chassis
 from botz.view.selection import headings, planar, thin
+from botz.view.silhouettes import Silhouette
 from botz.view.style import LABEL_SIZE, LINE_STYLES, PALETTE, SOFT_INK, dress, fit_equal, halo, side_legend
 
 BODIES = 9
@@ -33,55 +31,24 @@ class Path2D:
     """(k, 2) [m]."""
     heading: np.ndarray | None = None
     """(k) [rad]."""
-    outline: np.ndarray | None = None
-    """Corners of the robot in its own frame (c, 2) [m]."""
+    seen: Silhouette | None = None
+    """The robot from above."""
     estimate: bool = False
     """What the robot believes: drawn dashed."""
     reference: bool = False
     """What others are compared to: drawn broad, so that it shows below them."""
 
     @staticmethod
-    def of_channel(channel: Channel, values: np.ndarray, robot: Mapping[str, Any] | None = None) -> Path2D:
-        """`robot` is its part of the recorded scenario, which may describe a body."""
+    def of_channel(channel: Channel, values: np.ndarray, seen: Silhouette | None = None) -> Path2D:
         axes = planar(channel)
         assert axes is not None
         estimate = channel.local_name not in ("pose", "position")
         label = channel.robot if not estimate else channel.name.removesuffix("/pose")
-        return Path2D(
-            label, channel.robot, values[:, axes], headings(channel, values), outline_of(robot or {}), estimate
-        )
+        return Path2D(label, channel.robot, values[:, axes], headings(channel, values), seen, estimate)
 
     @property
     def finite(self) -> np.ndarray:
         return self.points[np.isfinite(self.points).all(axis=1)]
-
-
-def outline_of(robot: Mapping[str, Any]) -> np.ndarray | None:
-    """Corners of a robot as a recording's scenario describes it, by its `body`, its `chassis` or the `side` of a cube;
-    None where there is none of them."""
-    if isinstance(side := robot.get("side"), int | float) and side > 0:
-        return 0.5 * side * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-    try:
-        if isinstance(chassis := robot.get("chassis"), Mapping):
-            return chassis_corners(Chassis.model_validate(dict(chassis)))
-        if isinstance(body := robot.get("body"), Mapping):
-            return body_corners(Body.model_validate(dict(body)))
-    except ValidationError:
-        pass
-    return None
-
-
-def chassis_corners(chassis: Chassis) -> np.ndarray:
-    """Counter-clockwise from the front left one, seen from above."""
-    front, rear, left, right = chassis.front, -chassis.rear, chassis.left, -chassis.right
-    return np.array([[front, left], [rear, left], [rear, right], [front, right]])
-
-
-def body_corners(body: Body) -> np.ndarray:
-    if body.outline is not None:
-        return np.array(body.outline, dtype=float)
-    corners = np.array([[0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5], [0.5, -0.5]])
-    return corners * [body.length, body.width] + np.array(body.center, dtype=float)
 
 
 def bounds(paths: Sequence[Path2D]) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +56,7 @@ def bounds(paths: Sequence[Path2D]) -> tuple[np.ndarray, np.ndarray]:
     points = [path.finite for path in paths if len(path.finite)]
     if not points:
         return np.full(2, -0.5), np.full(2, 0.5)
-    reach = [float(np.hypot(*path.outline.T).max()) if path.outline is not None else 0.0 for path in paths]
+    reach = [float(np.hypot(*path.seen.body.T).max()) if path.seen is not None else 0.0 for path in paths]
     every = np.concatenate(points)
     low, high = every.min(axis=0), every.max(axis=0)
     span = max(float((high - low).max()), 1e-6)
@@ -166,22 +133,25 @@ def draw_bodies(axes: Axes, path: Path2D, colour: str, extent: float) -> None:
     assert path.heading is not None
     step = np.hypot(*np.diff(path.points, axis=0).T) if len(path.points) > 1 else np.zeros(0)
     travelled = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(step), step, 0.0))])
-    outline = path.outline
-    size = float(np.ptp(outline, axis=0).max()) if outline is not None else 0.0
-    if outline is None or size < 0.025 * extent:
+    seen = path.seen
+    size = float(np.ptp(seen.body, axis=0).max()) if seen is not None else 0.0
+    arrow = seen is None or size < 0.025 * extent
+    if seen is None or arrow:
         size = 0.035 * extent
-        outline = size * np.array([[0.6, 0.0], [-0.4, 0.32], [-0.22, 0.0], [-0.4, -0.32]])
+        seen = Silhouette(size * np.array([[0.6, 0.0], [-0.4, 0.32], [-0.22, 0.0], [-0.4, -0.32]]))
     count = int(np.clip(travelled[-1] / (1.6 * size), 1, BODIES))
     places = np.searchsorted(travelled, np.linspace(0.0, travelled[-1], count + 1))
     for index in dict.fromkeys(places.clip(0, len(travelled) - 1)):
         if not np.isfinite([*path.points[index], path.heading[index]]).all():
             continue
         c, s = np.cos(path.heading[index]), np.sin(path.heading[index])
-        corners = outline @ np.array([[c, s], [-s, c]]) + path.points[index]
-        nose = path.points[index] + outline[:, 0].max() * np.array([c, s])
-        axes.add_patch(Polygon(corners, facecolor=colour, edgecolor=colour, alpha=0.16, linewidth=0, zorder=2))
-        axes.add_patch(Polygon(corners, fill=False, edgecolor=colour, alpha=0.55, linewidth=0.9, zorder=2.1))
-        if path.outline is not None and outline is path.outline:
+        turn = np.array([[c, s], [-s, c]])
+        nose = path.points[index] + seen.body[:, 0].max() * np.array([c, s])
+        for part, line in ((seen.body, 0.9), *((part, 0.4) for part in seen.parts)):
+            corners = part @ turn + path.points[index]
+            axes.add_patch(Polygon(corners, facecolor=colour, edgecolor=colour, alpha=0.16, linewidth=0, zorder=2))
+            axes.add_patch(Polygon(corners, fill=False, edgecolor=colour, alpha=0.55, linewidth=line, zorder=2.1))
+        if not arrow:
             axes.plot(*np.transpose([path.points[index], nose]), color=colour, alpha=0.55, linewidth=0.9, zorder=2.1)
 
 

@@ -20,6 +20,7 @@ from botz.scenario.names import closest
 from botz.view.path_plot import PathPlot
 from botz.view.paths import Path2D
 from botz.view.selection import Column, choose, columns_of, is_pose, planar, thin
+from botz.view.silhouettes import recorded_silhouettes
 from botz.view.style import (
     LINE_STYLES,
     PALETTE,
@@ -198,10 +199,8 @@ def _row_label(unit: str, columns: Sequence[Column]) -> str:
 
 
 def _path_of(recording: Recording, channel: Channel) -> Path2D:
-    robots = recording.scenario.get("robots")
-    spec = robots.get(channel.robot) if isinstance(robots, Mapping) else None
-    robot = spec if isinstance(spec, Mapping) and channel.local_name == "pose" else {}
-    return Path2D.of_channel(channel, recording[channel.name], robot)
+    seen = recorded_silhouettes(recording.scenario).get(channel.robot) if channel.local_name == "pose" else None
+    return Path2D.of_channel(channel, recording[channel.name], seen)
 
 
 # --- drawing -------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from matplotlib.patches import Polygon
 
 from botz.terrain.height_grid import HeightGrid
 from botz.view.ground_map import add_height_key, is_level, paint_ground
-from botz.view.paths import outline_of
+from botz.view.silhouettes import Silhouette
 from botz.view.style import (
     PALETTE,
     SMALL_SIZE,
@@ -86,8 +86,11 @@ def steepest_slope(grid: HeightGrid) -> float:
     return steepest
 
 
-def draw_terrain(grid: HeightGrid, robots: Robots, path: Path, *, title: str = "") -> Path:
-    """Draw the ground into `path` (.png, .svg or .pdf) and return it."""
+def draw_terrain(
+    grid: HeightGrid, robots: Robots, seen: Mapping[str, Silhouette], path: Path, *, title: str = ""
+) -> Path:
+    """Draw the ground into `path` (.png, .svg or .pdf), with the robots as they are seen where they start, and return
+    it."""
     path = Path(path)
     picture_format(path)
     low, high = np.array([grid.x_min, grid.y_min]), np.array([grid.x_max, grid.y_max])
@@ -102,7 +105,7 @@ def draw_terrain(grid: HeightGrid, robots: Robots, path: Path, *, title: str = "
     extent = float(sides.max())
     colours = {name: PALETTE[number % len(PALETTE)] for number, name in enumerate(robots)}
     for name, robot in robots.items():
-        _draw_start(above, robot, colours[name], extent)
+        _draw_start(above, robot, seen.get(name), colours[name], extent)
     starts = [Line2D([], [], color=colours[name], marker="s", linestyle="none", label=name) for name in robots]
     side_legend(above, handles=starts, title="start", title_fontsize=SMALL_SIZE, alignment="left")
     _draw_cuts(along_x, grid, robots, colours, axis=0)
@@ -121,20 +124,16 @@ def draw_terrain(grid: HeightGrid, robots: Robots, path: Path, *, title: str = "
     return save(figure, path)
 
 
-def _draw_start(axes: Axes, robot: Any, colour: str, extent: float) -> None:
-    """A robot with an outline and its wheels from above where it begins, or an arrow where that would be too small to
-    see."""
+def _draw_start(axes: Axes, robot: Any, seen: Silhouette | None, colour: str, extent: float) -> None:
+    """The robot from above where it begins, or an arrow where that would be too small to see."""
     x, y, yaw = start_of(robot)
     place, c, s = np.array([x, y]), math.cos(yaw), math.sin(yaw)
     turn = np.array([[c, s], [-s, c]])
-    outline = outline_of(robot.model_dump(mode="json"))
-    parts = [outline]
-    if outline is None or float(np.ptp(outline, axis=0).max()) < SMALLEST * extent:
+    if seen is None or float(np.ptp(seen.body, axis=0).max()) < SMALLEST * extent:
         parts = [0.05 * extent * np.array([[0.6, 0.0], [-0.4, 0.36], [-0.2, 0.0], [-0.4, -0.36]])]
     else:
-        box = np.array([[1.0, 0.5], [-1.0, 0.5], [-1.0, -0.5], [1.0, -0.5]])
-        parts += [box * [w.radius, w.width] + np.array(w.position[:2]) for w in getattr(robot, "wheels", {}).values()]
-        nose = place + outline[:, 0].max() * np.array([c, s])
+        parts = [seen.body, *seen.parts]
+        nose = place + seen.body[:, 0].max() * np.array([c, s])
         axes.plot(*np.transpose([place, nose]), color=colour, linewidth=1.2, zorder=4.2)
     for part in parts:
         corners = part @ turn + place

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from botz.child import child_process, how_it_ended
 from botz.errors import BotzError, InputError, Problem
 from botz.record.reader import read
-from botz.run.child import child_process, how_it_ended
 from botz.scenario.load import load_data
 from botz.view.encoding import check_format
 

@@ -1,19 +1,16 @@
 """Images of a recording, drawn in a process of its own: a graphics library must be chosen before MuJoCo is imported,
 and one that crashes takes nobody along.
 
-It reads its orders as one JSON line from standard input and answers with JSON lines on standard output, as the physics
-does. When standard input closes, the parent is gone and the work ends.
+When standard input closes, the parent is gone and the work ends.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import sys
-import threading
 from pathlib import Path
 from typing import Any
 
+from botz.child import end_with_parent, take_orders
 from botz.errors import BotzError, InputError
 
 PLACES = 50
@@ -21,16 +18,10 @@ PLACES = 50
 
 
 def main() -> None:
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    orders = json.loads(sys.stdin.readline())
-    threading.Thread(target=end_with_parent, daemon=True).start()
+    orders, tell = take_orders()
+    end_with_parent()
     if orders["gl"]:
         os.environ["MUJOCO_GL"] = orders["gl"]
-
-    def tell(message: dict[str, Any]) -> None:
-        print(json.dumps(message), file=answers, flush=True)
 
     try:
         made_renderer = open_graphics(tuple(orders["size"]))
@@ -54,11 +45,6 @@ def way_of(recording: Any) -> list[tuple[float, float]]:
             rows = recording[name]
             found += [(float(row[0]), float(row[1])) for row in rows[:: max(1, len(rows) // PLACES)]]
     return found
-
-
-def end_with_parent() -> None:
-    sys.stdin.read()
-    os._exit(1)
 
 
 def open_graphics(size: tuple[int, int]) -> Any:

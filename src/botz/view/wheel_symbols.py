@@ -13,7 +13,7 @@ from matplotlib.patches import Arc, Circle, FancyArrowPatch, Patch, Polygon, Reg
 
 from botz.physics.wheels import constraints as wc
 from botz.robots.wheeled_robot import WheeledRobotModel
-from botz.view.paths import body_corners
+from botz.scene.kinematics.scene import outline_of
 from botz.view.style import INK, LABEL_SIZE, PALETTE, SMALL_SIZE, halo
 
 BODY, BODY_EDGE = "#EEF2F6", "#9AA6B2"
@@ -49,7 +49,7 @@ def corners(model: WheeledRobotModel, i: int, psi: float) -> np.ndarray:
 
 
 def draw_body(axes: Axes, model: WheeledRobotModel) -> np.ndarray:
-    outline = body_corners(model.spec.body)
+    outline = outline_of(model.spec)
     axes.add_patch(Polygon(outline, facecolor=BODY, edgecolor=BODY_EDGE, linewidth=1.2, joinstyle="round", zorder=1))
     return outline
 

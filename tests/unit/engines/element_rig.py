@@ -9,8 +9,9 @@ from pydantic import TypeAdapter
 
 from botz.engines.multibody.elements.base import FRAME, BuiltElement, compiled_call
 from botz.engines.multibody.elements.kinds import built
-from botz.models.robot_model import ModelJoint, rotation_from_rpy
+from botz.models.robot_model import ModelJoint
 from botz.scenario.multibody.schema import AnyElement
+from botz.transforms import rotation_from_rpy
 
 LINKS = ("body", "arm", "rotor")
 JOINTS = {

@@ -304,10 +304,10 @@ def test_arms_of_different_size_do_not_disturb_each_other():
 @pytest.mark.parametrize("attitude", [(0.0, 0.0, 0.0), (0.3, -0.8, 1.1), (np.pi, 0.0, 0.0)])
 def test_a_tilted_base_is_gravity_from_the_other_side(attitude: tuple[float, ...]):
     """An arm whose base is turned moves as one that stands upright in gravity turned back."""
-    from botz.robots.arm_records import rotation_matrix
+    from botz.transforms import rotation_from_attitude
 
     turned = Rig({"one": arm(2, start=[0.3, -0.2], servo=TORQUE, pose=[1.0, 2.0, 3.0, *attitude])})
-    gravity = (rotation_matrix(*attitude).T @ [0.0, 0.0, -G]).tolist()
+    gravity = (rotation_from_attitude(*attitude).T @ [0.0, 0.0, -G]).tolist()
     upright = Rig({"one": arm(2, start=[0.3, -0.2], servo=TORQUE, pose=[0.0] * 6)}, {"gravity": gravity})
     assert turned.steps(300)["one/position"] == pytest.approx(upright.steps(300)["one/position"], abs=1e-12)
 

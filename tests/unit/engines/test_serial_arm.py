@@ -9,10 +9,11 @@ import pytest
 from arm_rig import G, arm, link, slider
 
 from botz.errors import InputError
-from botz.robots.arm_records import joined, mass_of, moved, rotation_matrix, transform
+from botz.robots.arm_records import joined, mass_of, moved, transform
 from botz.robots.serial_arm import PARTS, SerialArm
 from botz.scenario.arm.schema import Body, PlacedArm
 from botz.scenario.arm.world import Water
+from botz.transforms import rotation_from_attitude
 
 
 def made(data: dict[str, Any], **options: Any) -> SerialArm:
@@ -95,7 +96,7 @@ def test_a_base_that_is_moved_and_turned():
     upright, placed = made({**arm(3), "pose": [0.0] * 6}), made({**arm(3), "pose": pose})
     q = np.array([0.3, -0.4, 0.5])
     assert placed.forward(q) == pytest.approx(transform(pose) @ upright.forward(q), abs=1e-14)
-    turn = rotation_matrix(*pose[3:])
+    turn = rotation_from_attitude(*pose[3:])
     assert placed.jacobian(q)[:3] == pytest.approx(turn @ upright.jacobian(q)[:3], abs=1e-14)
     assert placed.inertia(q) == pytest.approx(upright.inertia(q), abs=1e-14)
     side = made({**arm(3), "pose": [0.0] * 6}, gravity=(turn.T @ [0, 0, -G]).tolist())

@@ -7,11 +7,11 @@ from math import cos, radians, sqrt
 import numpy as np
 import pytest
 
-from botz.engines.vehicle.model import rotation_matrix, steepness_of_tiles
+from botz.engines.vehicle.model import steepness_of_tiles
 from botz.engines.vehicle.start import standing_height
 from botz.errors import InputError
 from botz.terrain.height_grid import HeightGrid
-from botz.transforms import quaternion_from_attitude
+from botz.transforms import quaternion_from_attitude, rotation_of_unit
 from botz.verify.vehicle.rig import GRAVITY, four_wheeler, plane, rig
 
 
@@ -55,7 +55,7 @@ def test_it_stands_tilted_with_all_of_its_weight_on_the_wheels_that_touch(attitu
     at in 36 steps, which misses up to r (5° / 2)² / 2."""
     one = rig(attitude=attitude)
     spec = one.engine.scenario.robots["r"]
-    rotation = rotation_matrix(np.array(quaternion_from_attitude(*attitude)))
+    rotation = rotation_of_unit(*quaternion_from_attitude(*attitude))
     up = rotation[2, 2]
     lifts = [
         0.1 * sqrt(rotation[2, 0] ** 2 + up**2) - float(rotation[2] @ wheel.position) for wheel in spec.wheels.values()

@@ -17,13 +17,13 @@ from scipy.interpolate import RegularGridInterpolator
 
 from botz.errors import InputError
 from botz.scenario.terrain import Terrain
-from botz.terrain.height_grid import HeightGrid, build_grid
+from botz.terrain.height_grid import HeightGrid, make_grid
 
 TERRAIN: TypeAdapter[Any] = TypeAdapter(Terrain)
 
 
 def grid(kind: str, seed: int = 0, **keys: Any) -> HeightGrid:
-    return build_grid(TERRAIN.validate_python({"type": kind, **keys}), seed)
+    return make_grid(TERRAIN.validate_python({"type": kind, **keys}), seed)
 
 
 def told(kind: str, **keys: Any) -> list[str]:

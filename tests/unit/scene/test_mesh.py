@@ -26,8 +26,9 @@ from botz.models.meshes.mesh import (
     why_open,
 )
 from botz.models.meshes.repair import body_count, repair
-from botz.models.robot_model import ModelShape, Place, transform
+from botz.models.robot_model import ModelShape, Place
 from botz.scenario.library import library_folder
+from botz.transforms import transform
 
 MESHES = library_folder() / "robots" / "lophorina" / "meshes"
 

@@ -15,9 +15,10 @@ from botz.models.files import save_model
 from botz.models.mj_world import PlacedModel, build_spec, compile_spec
 from botz.models.mjcf.parts import SCENARIO_OPTIONS
 from botz.models.mjcf.reader import convertible, read_mjcf, unsayable
-from botz.models.robot_model import RobotModel, rotation_from_rpy
+from botz.models.robot_model import RobotModel
 from botz.scenario.multibody.schema import MultibodyScenario
 from botz.scenario.multibody.world import Contacts, MultibodyWorld
+from botz.transforms import rotation_from_rpy
 
 MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
 

@@ -19,10 +19,10 @@ from botz.models.robot_model import (
     ModelLink,
     ModelShape,
     RobotModel,
-    transform,
 )
 from botz.scenario.multibody.elements import LiftDrag, Propeller, UserElement
 from botz.scenario.multibody.sensors import Imu
+from botz.transforms import transform
 
 MASS = Inertial(1.0, np.array([0.1, 0.2, 0.3]), np.array([[1.0, 0.1, 0.2], [0.1, 1.1, 0.3], [0.2, 0.3, 1.2]]))
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)

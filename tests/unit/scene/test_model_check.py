@@ -25,9 +25,9 @@ from botz.models.robot_model import (
     ModelShape,
     Place,
     RobotModel,
-    transform,
 )
 from botz.scenario.multibody.schema import AnyElement
+from botz.transforms import transform
 
 
 def box_stl(file: Path, *edges: float) -> Path:

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from botz.errors import InputError
 from botz.scenario.terrain import Roughness, Terrain
-from botz.terrain.height_grid import HeightGrid, build_grid
+from botz.terrain.height_grid import HeightGrid, make_grid
 from botz.terrain.roughness import _wave_powers
 
 TERRAIN: TypeAdapter[Any] = TypeAdapter(Terrain)
@@ -20,7 +20,7 @@ DENSITY = 1024e-6
 
 
 def grid(scenario_seed: int = 0, **keys: Any) -> HeightGrid:
-    return build_grid(TERRAIN.validate_python({**SQUARE, **keys}), scenario_seed)
+    return make_grid(TERRAIN.validate_python({**SQUARE, **keys}), scenario_seed)
 
 
 def told(**keys: Any) -> list[str]:
@@ -130,15 +130,15 @@ def test_roughness_lies_on_top_of_any_terrain(tmp_path: Path):
         {"type": "formula", "expression": "x*y", "resolution": 0.1},
         {"type": "matrix", "file": str(tmp_path / "m.npy")},
     ):
-        bare = build_grid(TERRAIN.validate_python({**keys, **extent}))
-        both = build_grid(TERRAIN.validate_python({**keys, **extent, "roughness": rough}))
+        bare = make_grid(TERRAIN.validate_python({**keys, **extent}))
+        both = make_grid(TERRAIN.validate_python({**keys, **extent, "roughness": rough}))
         np.testing.assert_allclose(both.heights - bare.heights, grid(5).heights, rtol=0, atol=1e-13)
 
 
 def test_bumps_and_roughness_draw_numbers_of_their_own():
     keys = {"type": "bumps", "x": [0, 12.7], "y": [0, 12.7], "resolution": 0.1}
-    bare = build_grid(TERRAIN.validate_python(keys), 5)
-    both = build_grid(TERRAIN.validate_python({**keys, "roughness": {"iso_class": "D"}}), 5)
+    bare = make_grid(TERRAIN.validate_python(keys), 5)
+    both = make_grid(TERRAIN.validate_python({**keys, "roughness": {"iso_class": "D"}}), 5)
     np.testing.assert_allclose(both.heights - bare.heights, grid(5).heights, rtol=0, atol=1e-13)
 
 
@@ -167,7 +167,7 @@ def test_bands_that_no_grid_can_hold_are_refused():
     ]
     plane = {"type": "plane", "x": [0, 1], "y": [0, 1], "roughness": {"iso_class": "C", "shortest": 0.01}}
     with pytest.raises(InputError, match=r"world\.terrain\.roughness\.shortest: 0\.01 m is less than 2 cells"):
-        build_grid(TERRAIN.validate_python(plane))
+        make_grid(TERRAIN.validate_python(plane))
 
 
 def test_densities_come_from_the_schema():

@@ -11,10 +11,11 @@ import pytest
 from sdf_texts import AXIS, read_inside, two_links
 
 from botz.errors import InputError
-from botz.models.robot_model import RobotModel, rotation_from_rpy
+from botz.models.robot_model import RobotModel
 from botz.models.sdf.reader import read_sdf
 from botz.scenario.multibody.elements import LiftDrag, Propeller
 from botz.scenario.multibody.sensors import Altimeter, Barometer, ContactSensor, Gps, Imu, Magnetometer, RangeFinder
+from botz.transforms import rotation_from_rpy
 
 
 @pytest.fixture

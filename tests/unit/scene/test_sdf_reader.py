@@ -11,8 +11,9 @@ import pytest
 from sdf_texts import AXIS, MASS, read_inside, two_links
 
 from botz.errors import InputError
-from botz.models.robot_model import RobotModel, transform
+from botz.models.robot_model import RobotModel
 from botz.models.sdf.reader import read_sdf
+from botz.transforms import transform
 
 
 @pytest.fixture

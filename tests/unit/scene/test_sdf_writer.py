@@ -14,7 +14,6 @@ from botz.models.robot_model import (
     ModelLink,
     ModelShape,
     RobotModel,
-    transform,
 )
 from botz.models.sdf.reader import read_sdf
 from botz.models.sdf.writer import write_sdf
@@ -30,6 +29,7 @@ from botz.scenario.multibody.sensors import (
     Magnetometer,
     RangeFinder,
 )
+from botz.transforms import transform
 
 MASS = Inertial(1.0, np.array([0.1, 0.2, 0.3]), np.array([[1.0, 0.1, 0.2], [0.1, 1.1, 0.3], [0.2, 0.3, 1.2]]))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from botz.models.meshes import solids
-from botz.models.robot_model import transform
+from botz.transforms import transform
 
 MESHLAB = {
     "body": (

@@ -14,8 +14,8 @@ import pytest
 from botz.errors import InputError
 from botz.models.meshes.files import resolve_mesh
 from botz.models.mj_world import compile_model
-from botz.models.robot_model import rotation_from_rpy
 from botz.models.urdf.reader import read_urdf
+from botz.transforms import rotation_from_rpy
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 

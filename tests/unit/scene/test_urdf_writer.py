@@ -13,10 +13,11 @@ from pydantic import TypeAdapter
 
 from botz.models.files import load_model, save_model
 from botz.models.mj_world import compile_model
-from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel, transform
+from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel
 from botz.models.urdf.reader import read_urdf
 from botz.models.urdf.writer import write_urdf
 from botz.scenario.multibody.schema import AnyElement, AnySensor
+from botz.transforms import transform
 
 
 def inertial(rng: np.random.Generator) -> Inertial:

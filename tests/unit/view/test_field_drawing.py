@@ -14,7 +14,6 @@ from botz.channels import Channel
 from botz.scenario.load import load_robot
 from botz.scenario.soccer.schema import PlayingField
 from botz.view import plots
-from botz.view.paths import outline_of
 from botz.view.plots import plot_recording
 from botz.view.soccer import field_plot
 from botz.view.style import save as write_picture
@@ -207,11 +206,6 @@ def test_markings_of_size_zero_are_left_out(record, tmp_path, drawn):
     assert not [patch for patch in axes.patches if isinstance(patch, Circle) and not patch.get_fill()]
     quiet = [line for line in axes.lines if line.get_color() == field_plot.MARKING]
     assert len(quiet) == 3  # the middle and the two goal lines
-
-
-def test_a_cube_has_an_outline():
-    assert outline_of({"side": 0.08}) == pytest.approx(0.04 * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]))
-    assert outline_of({"side": "wide"}) is None and outline_of({}) is None
 
 
 def test_other_families_have_no_field(record, tmp_path, drawn):

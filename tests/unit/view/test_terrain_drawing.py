@@ -15,12 +15,12 @@ from PIL import Image
 
 from botz.channels import Channel
 from botz.scenario.load import load
-from botz.scenario.vehicle.schema import Chassis, VehicleScenario
+from botz.scenario.vehicle.schema import VehicleScenario
 from botz.terrain.height_grid import HeightGrid, build_grid
 from botz.view import ground_map, plots
 from botz.view.ground_map import is_level, paint_ground, relief
-from botz.view.paths import chassis_corners, outline_of
 from botz.view.plots import plot_recording
+from botz.view.silhouettes import silhouettes_of
 from botz.view.terrain_drawing import draw_terrain, steepest_slope, terrain_report
 from botz.view.vehicle.ground_plot import recorded_ground
 
@@ -201,14 +201,6 @@ def test_recorded_ground_is_that_of_the_run():
     assert not is_level(ground)
 
 
-def test_a_vehicle_has_the_outline_of_its_chassis():
-    data = {"mass": 1, "front": 0.4, "rear": 0.3, "left": 0.2, "right": 0.1, "top": 0.1, "bottom": 0.1}
-    corners = chassis_corners(Chassis.model_validate(data))
-    assert corners.tolist() == [[0.4, 0.2], [-0.3, 0.2], [-0.3, -0.1], [0.4, -0.1]]
-    assert np.array_equal(outline_of({"chassis": data}), corners)
-    assert outline_of({"chassis": {"mass": -1}}) is None
-
-
 # --- the picture of a terrain --------------------------------------------------------------------------
 
 
@@ -219,7 +211,9 @@ def test_pictures_of_shipped_terrains(name: str, tmp_path: Path, monkeypatch: py
     figures = spy_on_figures(monkeypatch, terrain_drawing)
     spec = load(name).spec
     assert isinstance(spec, VehicleScenario)
-    picture = draw_terrain(build_grid(spec.world.terrain, spec.seed), spec.robots, tmp_path / "t.png", title=name)
+    picture = draw_terrain(
+        build_grid(spec.world.terrain, spec.seed), spec.robots, silhouettes_of(spec), tmp_path / "t.png", title=name
+    )
     above, along_x, along_y = figures[0].axes[:3]
     (x_low, x_high), (y_low, y_high) = above.get_xlim(), above.get_ylim()
     box = above.get_window_extent()
@@ -236,7 +230,7 @@ def test_cuts_show_the_ground_through_the_start(tmp_path: Path, monkeypatch: pyt
     spec = load("vivi-half-pipe", overrides={"robots.vivi.position": [1.0, 0.3]}).spec
     assert isinstance(spec, VehicleScenario)
     grid = build_grid(spec.world.terrain, spec.seed)
-    draw_terrain(grid, spec.robots, tmp_path / "t.svg")
+    draw_terrain(grid, spec.robots, silhouettes_of(spec), tmp_path / "t.svg")
     _, along_x, along_y = figures[0].axes[:3]
     for axes, heights in ((along_x, grid.height(grid.x, 0.3)), (along_y, grid.height(1.0, grid.y))):
         assert np.allclose(axes.lines[0].get_ydata(), heights)

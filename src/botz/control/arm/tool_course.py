@@ -8,6 +8,7 @@ from math import atan2, pi
 import numpy as np
 
 from botz.errors import InputError, Problem
+from botz.transforms import rotation_about
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Course:
 
     def poses(self, s: np.ndarray) -> np.ndarray:
         found = np.zeros((len(s), 4, 4))
-        found[:, :3, :3] = turns(self.axis, self.angle * s) @ self.start[:3, :3]
+        found[:, :3, :3] = rotation_about(self.axis, self.angle * s) @ self.start[:3, :3]
         found[:, :3, 3] = self.points(s)[0]
         found[:, 3, 3] = 1.0
         return found
@@ -108,10 +109,3 @@ def turn_between(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, float]
     size = float(np.linalg.norm(v))
     angle = 2.0 * atan2(size, float(w))
     return (v / size, angle) if angle > 1e-12 else (np.array([0.0, 0.0, 1.0]), 0.0)
-
-
-def turns(axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Rodrigues' formula: rotation matrices (N, 3, 3)."""
-    x, y, z = axis
-    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angles)[:, None, None] * k + (1.0 - np.cos(angles))[:, None, None] * (k @ k)

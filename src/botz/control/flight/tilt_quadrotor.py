@@ -24,7 +24,7 @@ from botz.control.flight.multicopter import Rows, SetpointFlight, Vector
 from botz.control.flight.rotors import Rotor
 from botz.control.flight.setpoints import Course, turned
 from botz.errors import InputError, Problem
-from botz.models.robot_model import rotation_from_rpy
+from botz.transforms import rotation_from_rpy
 
 SLOW_WEIGHT = 0.1
 """Of forward force and yaw where the tilts of the moment cannot give them with all the others."""

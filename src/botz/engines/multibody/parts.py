@@ -24,7 +24,7 @@ from botz.models.files import loaded
 from botz.models.mj_world import PlacedModel, build_spec, compile_spec
 from botz.models.mjcf.parts import native_actuator_of, without_actuators
 from botz.models.plugins import UNKNOWN
-from botz.models.robot_model import ModelJoint, RobotModel, transform
+from botz.models.robot_model import ModelJoint, RobotModel
 from botz.models.stiffness import AUTO
 from botz.models.tree import bodiless
 from botz.models.yaml_model import model_of
@@ -35,7 +35,7 @@ from botz.scenario.multibody.sensors import Sensor
 from botz.scenario.multibody.world import Wind
 from botz.scenario.names import closest
 from botz.terrain.height_grid import HeightGrid
-from botz.transforms import quaternion_of
+from botz.transforms import quaternion_of, transform
 
 COMMANDS = {"position": ("position", POSITION), "velocity": ("speed", VELOCITY), "effort": ("effort", EFFORT)}
 """By an actuator's kind: what its command is called, and its number."""

@@ -342,13 +342,3 @@ def fill_chassis(own: Any, robot: PlacedVehicle, axles: list[Axle]) -> None:
     if robot.battery is not None:
         own.battery, own.battery_resistance = robot.battery.voltage, robot.battery.resistance
     own.reach = reach_of(robot)
-
-
-def rotation_matrix(quat: np.ndarray) -> np.ndarray:
-    """Columns n, t, b of a unit quaternion."""
-    w, x, y, z = quat
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip

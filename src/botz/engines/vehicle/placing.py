@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from botz.engines.base import RobotState
-from botz.engines.vehicle.model import Axle, Model, rotation_matrix
+from botz.engines.vehicle.model import Axle, Model
 from botz.engines.vehicle.start import all_wheels_inside, least_height
 from botz.engines.vehicle.state import State, set_momenta
 from botz.errors import InputError, Problem
@@ -16,6 +16,7 @@ from botz.physics.wheels.wheel_block import LANES, start_wheels
 from botz.scenario.names import closest
 from botz.scenario.vehicle.schema import PlacedVehicle
 from botz.terrain.height_grid import HeightGrid
+from botz.transforms import rotation_of_unit
 
 Joints = Mapping[str, float | tuple[float, float]]
 
@@ -54,7 +55,7 @@ def wanted_pose(pose: Sequence[float], now: RobotState, robot: PlacedVehicle, gr
         raise InputError(Problem("its quaternion has no direction; no rotation is 1, 0, 0, 0", key=key))
     found[3:] /= length
     x, y, z = found[:3]
-    rotation = rotation_matrix(found[3:])
+    rotation = rotation_of_unit(*found[3:])
     if ground.outside == "end" and not all_wheels_inside(robot, ground, x, y, rotation):
         message = "has a wheel outside the terrain, whose 'outside: end' ends the run there"
         raise InputError(Problem(message, key=key))
@@ -107,7 +108,7 @@ def put(model: Model, state: State, r: int, wanted: Wanted, now: RobotState, axl
         return
     twist = now.twist if wanted.twist is None else wanted.twist
     if wanted.pose is not None or wanted.twist is not None:
-        own.v, own.v_lost = rotation_matrix(own.quat) @ twist[:3], 0.0
+        own.v, own.v_lost = rotation_of_unit(*own.quat) @ twist[:3], 0.0
     speeds = [wanted.speeds.get(number, now.joints[axle.wheels[0]][1]) for number, axle in enumerate(axles)]
     own.spin_lost = 0.0
     state.axles["p_lost"][fixed.axle_start : fixed.axle_stop] = 0.0

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from botz.engines.vehicle.model import RIM_BLEND, rotation_matrix
+from botz.engines.vehicle.model import RIM_BLEND
 from botz.scenario.vehicle.schema import PlacedVehicle
 from botz.terrain.height_grid import HeightGrid
-from botz.transforms import quaternion_from_attitude
+from botz.transforms import rotation_from_attitude
 
 POINTS = 37
 """Points of the lower half of a rim that are looked at."""
 
 
 def start_rotation(robot: PlacedVehicle) -> np.ndarray:
-    return rotation_matrix(np.array(quaternion_from_attitude(*robot.attitude)))
+    return rotation_from_attitude(*robot.attitude)
 
 
 def all_wheels_inside(robot: PlacedVehicle, ground: HeightGrid, x: float, y: float, rotation: np.ndarray) -> bool:

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from botz.engines.vehicle.model import CORNERS, REAL, Model, axles_of, rotation_matrix
+from botz.engines.vehicle.model import CORNERS, REAL, Model, axles_of
 from botz.kernels import fields_of, record, words
 from botz.physics.wheels.axle_block import AXLE_STATE, AXLE_WORK
 from botz.physics.wheels.wheel_block import BODY, FOUR, LANES, VECTOR, WHEEL_STATE, WHEEL_WORK, start_wheels
 from botz.scenario.vehicle.schema import VehicleScenario
-from botz.transforms import quaternion_from_attitude
+from botz.transforms import quaternion_from_attitude, rotation_of_unit
 
 ROBOT_STATE = record(
     # centre of mass, attitude, velocity and angular momentum (body and wheels, about the centre of mass, in the
@@ -85,7 +85,7 @@ def start_state(model: Model, state: State, scenario: VehicleScenario, heights: 
         fixed, own = model.robots[r], state.robots[r]
         own.x = [robot.position[0], robot.position[1], height]
         own.quat = quaternion_from_attitude(*robot.attitude)
-        rotation = rotation_matrix(own.quat)
+        rotation = rotation_of_unit(*own.quat)
         own.v = rotation @ np.array(robot.velocity)
         own.bus = fixed.battery
         angular = np.array(robot.angular_velocity)
@@ -106,4 +106,4 @@ def set_momenta(model: Model, state: State, r: int, angular: np.ndarray, speeds:
         whole = 1.0 / axle["inverse_inertia"][i]
         state.axles[block]["p"][i] = whole * omega + axle["coupling"][i] * whole * angular[1]
         momentum[1] += axle["inertia"][i] * omega + rotor * (ratio * omega + (1.0 - ratio) * angular[1])
-    own.spin = rotation_matrix(own.quat) @ momentum
+    own.spin = rotation_of_unit(*own.quat) @ momentum

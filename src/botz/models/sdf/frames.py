@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from botz.models.robot_model import rotation_from_rpy
 from botz.models.xml_tree import XmlNode, XmlReading
 from botz.scenario.names import closest
-from botz.transforms import inverse, rotation_from_quaternion
+from botz.transforms import inverse, posed, rotation_from_quaternion, rotation_from_rpy, shifted
 
 MODEL = "__model__"
 WORLD = "world"
@@ -130,30 +129,25 @@ class Frames:
 
 def read_pose(reading: XmlReading, node: XmlNode | None) -> np.ndarray:
     """The matrix of a <pose>, in any of SDF's notations; identity where there is none."""
-    found = np.eye(4)
     if node is None or not node.text:
         if node is not None and (node.get("rotation_format") or "euler_rpy") not in ("euler_rpy", "quat_xyzw"):
             reading.wrong(node, "rotation_format is euler_rpy or quat_xyzw", "pose")
-        return found
+        return np.eye(4)
     form = node.get("rotation_format") or "euler_rpy"
     if form == "quat_xyzw":
         x, y, z, qx, qy, qz, qw = reading.text_numbers(node, 7)
-        found[:3, 3] = x, y, z
         length = float(np.linalg.norm([qx, qy, qz, qw]))
         if length < 1e-9:
             reading.wrong(node, "needs a quaternion x y z w that is not 0", "pose")
-            return found
-        found[:3, :3] = rotation_from_quaternion(qw, qx, qy, qz)
-        return found
+            return shifted(np.array([x, y, z]))
+        return posed(rotation_from_quaternion(qw, qx, qy, qz), np.array([x, y, z]))
     if form != "euler_rpy":
         reading.wrong(node, f"rotation_format is euler_rpy or quat_xyzw, not {form!r}", "pose")
-        return found
+        return np.eye(4)
     x, y, z, roll, pitch, yaw = reading.text_numbers(node, 6)
     if truth(node.get("degrees")):
         roll, pitch, yaw = np.radians([roll, pitch, yaw])
-    found[:3, :3] = rotation_from_rpy(roll, pitch, yaw)
-    found[:3, 3] = x, y, z
-    return found
+    return posed(rotation_from_rpy(roll, pitch, yaw), np.array([x, y, z]))
 
 
 def truth(text: str | None) -> bool:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from botz.models.robot_model import Inertial, ModelShape, rpy_from_rotation, turned_to
+from botz.models.robot_model import Inertial, ModelShape, turned_to
 from botz.models.sdf.frames import truth
 from botz.models.xml_tree import XmlNode, XmlReading
 from botz.scenario.multibody.schema import AnySensor
+from botz.transforms import rpy_from_rotation
 
 Posing = Callable[[XmlNode], np.ndarray]
 """Pose in the link's frame of something in the link."""

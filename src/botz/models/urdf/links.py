@@ -10,9 +10,10 @@ import numpy as np
 
 from botz.models.meshes.files import MeshFinding
 from botz.models.plugins import OWN
-from botz.models.robot_model import Inertial, ModelJoint, ModelLink, ModelShape, transform, turned_to
+from botz.models.robot_model import Inertial, ModelJoint, ModelLink, ModelShape, turned_to
 from botz.models.xml_tree import XmlNode, XmlReading
 from botz.scenario.names import closest
+from botz.transforms import transform
 
 Colour = tuple[float, float, float, float]
 WORLD = "world"

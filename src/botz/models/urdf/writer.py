@@ -11,11 +11,12 @@ from botz.errors import Problem
 from botz.models.meshes.files import copied_meshes
 from botz.models.plugin_blocks import element_block, sensor_block
 from botz.models.plugins import OWN
-from botz.models.robot_model import ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel, rpy_from_rotation
+from botz.models.robot_model import ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel
 from botz.models.urdf.links import UNLIMITED, WORLD
 from botz.models.written import write_text
 from botz.models.xml_tree import XmlNode, shown, xml_text
 from botz.scenario.multibody.elements import UserElement
+from botz.transforms import rpy_from_rotation
 
 _INTERFACES = {kind: f"hardware_interface/{kind.title()}JointInterface" for kind in ("position", "velocity", "effort")}
 _USUAL_FRICTION = ModelShape("box").friction

@@ -10,13 +10,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from botz.models.robot_model import transform
 from botz.scenario.arm.schema import Arm, Gripper, Joint
 from botz.scene.parts import facing, placed
 from botz.scene.shapes import moved, prism
 from botz.scene.tessellation import lathe
 from botz.scene.world_scene import HERE, Place, Shape, TriangleMesh
-from botz.transforms import posed, rotation_about
+from botz.transforms import posed, rotation_about, transform
 
 THICK, THIN = 0.055, 0.027
 """Radius of the first and of the last joint's housing, by the reach."""

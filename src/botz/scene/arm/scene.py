@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from botz.models.robot_model import transform
 from botz.scenario.arm.schema import ArmScenario, PlacedArm
 from botz.scenario.arm.world import Plane
 from botz.scene.arm import body as arm_body
@@ -32,6 +31,7 @@ from botz.scene.world_scene import (
     Velocity,
     node_poses,
 )
+from botz.transforms import transform
 
 AXIS = (0.0, 0.0, 1.0)
 UPRIGHT = 0.99

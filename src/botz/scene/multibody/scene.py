@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from botz.models.files import loaded
-from botz.models.robot_model import ModelJoint, ModelLink, ModelShape, RobotModel, transform
+from botz.models.robot_model import ModelJoint, ModelLink, ModelShape, RobotModel
 from botz.models.yaml_model import model_of, shape_of
 from botz.scenario.load import load_robot
 from botz.scenario.multibody.elements import Element, Propeller, VehicleWheels
@@ -46,7 +46,7 @@ from botz.scene.world_scene import (
     node_poses,
 )
 from botz.terrain.height_grid import build_grid
-from botz.transforms import inverse, rotation_from_quaternion
+from botz.transforms import inverse, rotation_from_quaternion, transform
 
 LOOK_AHEAD = (0.5, 0.5, -0.5, -0.5)
 """quat_wxyz of a camera that looks along x with z up."""

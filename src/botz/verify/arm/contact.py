@@ -7,6 +7,7 @@ from math import atan, cos, sin
 
 import numpy as np
 
+from botz.transforms import rotation_of_unit
 from botz.verify.arm.loads import SEA
 from botz.verify.arm.motion import LIMP, STARTS
 from botz.verify.arm.rig import GRAVITY, SHIPPED, Data, floats, shipped
@@ -175,12 +176,7 @@ def spinning_box(samples: int) -> Iterator[Check]:
         made.engine.state.poses[0, 10:13] = [0.01, 9.0, 0.02]
 
         def now() -> tuple[np.ndarray, float]:
-            w, x, y, z = made.value("box/pose")[3:]
-            turn = np.array([
-                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-            ])  # fmt: skip
+            turn = rotation_of_unit(*made.value("box/pose")[3:])
             spin = made.value("box/twist")[3:]
             return turn @ (moments * spin), float(0.5 * spin @ (moments * spin))
 

@@ -32,7 +32,7 @@ def mesh_solids(samples: int) -> Iterator[Check]:
 
     from botz.models.meshes import solids
     from botz.models.meshes.mesh import mass_properties
-    from botz.models.robot_model import transform
+    from botz.transforms import transform
 
     turn = transform(0.4, -0.3, 2.0, 0.3, -0.8, 1.1)
     box = trimesh.creation.box((0.252, 0.4, 0.046))

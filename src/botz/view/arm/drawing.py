@@ -16,6 +16,7 @@ from botz.physics.arm.dh import PRISMATIC
 from botz.robots.arm_records import transform
 from botz.robots.serial_arm import SerialArm
 from botz.scenario.arm.world import ArmWorld, Plane
+from botz.view.silhouettes import convex_hull
 from botz.view.style import FRAME, GRID, INK, LABEL_SIZE, PALETTE, SMALL_SIZE, SOFT_INK, TICK_SIZE
 
 SOLID, SURFACE, LOOSE = "#C9C2B4", "#E3E7E1", "#C98A2B"
@@ -255,21 +256,3 @@ def outline(axes: Axes, points: np.ndarray, colour: str, strength: float, order:
     hull = convex_hull(points)
     axes.add_patch(Polygon(hull, facecolor=colour, alpha=strength, linewidth=0, zorder=order))
     axes.add_patch(Polygon(hull, fill=False, edgecolor=colour, linewidth=1.0, zorder=order + 0.1))
-
-
-def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Counter-clockwise, by Andrew's monotone chain."""
-    order = points[np.lexsort((points[:, 1], points[:, 0]))]
-
-    def chain(row: np.ndarray) -> list[np.ndarray]:
-        found: list[np.ndarray] = []
-        for p in row:
-            while len(found) > 1:
-                (ax, ay), (bx, by) = found[-1] - found[-2], p - found[-2]
-                if ax * by - ay * bx > 1e-12:
-                    break
-                found.pop()
-            found.append(p)
-        return found[:-1]
-
-    return np.array(chain(order) + chain(order[::-1]))

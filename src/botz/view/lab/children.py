@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from subprocess import Popen
 from typing import Any
 
-from botz.run.child import Answers, child_process
+from botz.child import Answers, child_process
 
 LOOK_SECONDS = 0.02
 """How often a process is asked for news."""

@@ -1,22 +1,18 @@
 """One export of a recording, in a process of its own: drawing and encoding take all of a core, for minutes perhaps.
 
-Orders come as one JSON line on standard input, answers leave as JSON lines on standard output. When standard input
-closes, nobody wants the result any more.
+When standard input closes, nobody wants the result any more.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import sys
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from botz.child import end_with_parent, take_orders
 from botz.errors import BotzError, InputError, Problem
 
 Progress = Callable[[int, int], None]
@@ -26,15 +22,8 @@ Progress = Callable[[int, int], None]
 def main() -> None:
     if hasattr(os, "nice"):
         os.nice(10)  # runs that are going on come first
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    orders = json.loads(sys.stdin.readline())
-    threading.Thread(target=end_with_parent, daemon=True).start()
-
-    def tell(message: dict[str, Any]) -> None:
-        with suppress(OSError):
-            print(json.dumps(message), file=answers, flush=True)
+    orders, tell = take_orders()
+    end_with_parent()
 
     def progress(done: int, of: int) -> None:
         tell({"event": "progress", "progress": done / max(1, of)})
@@ -48,11 +37,6 @@ def main() -> None:
     except (BotzError, OSError) as error:
         tell({"event": "failed", "reason": str(error)})
     os._exit(0)
-
-
-def end_with_parent() -> None:
-    sys.stdin.read()
-    os._exit(1)
 
 
 def write_video(orders: dict[str, Any], progress: Progress) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-import sys
 import tempfile
 import time
 from collections import OrderedDict
@@ -187,7 +186,6 @@ class Exports:
             "fps": wanted.fps,
             "from": wanted.start,
             "to": wanted.end,
-            "path": sys.path,
         }
         async with self._spawner.child(EXPORT, orders) as child:
             async for message in child.messages():

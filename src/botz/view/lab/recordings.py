@@ -201,7 +201,7 @@ class Recordings:
             "engine": recording.header.engine,
             "duration": recording.duration,
             "step_ns": recording.step_ns,
-            "channels": [[c.name, c.unit, c.description, list(c.components)] for c in recording.channels],
+            "channels": recording.channels.plain(),
             "rates": recording.rates,
             "logs": [[number * step, level, text] for number, level, text in logs],
             "seed": recording.seed,

@@ -1,37 +1,34 @@
 """One run of the lab, in a process of its own: recorder here, physics in another one below.
 
-A fresh interpreter that reads its orders as one JSON line from standard input and answers with JSON lines on standard
-output. When standard input closes, the lab is gone or wants it to end: the run stops as by Ctrl-C, and what it has
-recorded is kept.
+When standard input closes, the lab is gone or wants it to end: the run stops as by Ctrl-C, and what it has recorded is
+kept.
 """
 
 from __future__ import annotations
 
 import _thread
-import json
 import logging
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from botz.child import Tell, take_orders
 from botz.errors import BotzError, InputError, Problem
 from botz.run import run_scenario
 from botz.run.outputs import new_folder
-from botz.scenario.load import load_data
+from botz.scenario.load import LoadedScenario
+from botz.terrain.height_grid import keep_grids
 
 GRACE_SECONDS = 30.0
 """How long a run has to end once it is told to."""
 ASK_SECONDS = 0.2
 """It is told again until it does: before its first step nobody listens yet."""
 ATTACH_SECONDS = 5.0
-
-Tell = Callable[[dict[str, Any]], None]
 
 
 class Teller(logging.Handler):
@@ -49,18 +46,7 @@ class Teller(logging.Handler):
 
 
 def main() -> None:
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    orders = json.loads(sys.stdin.readline())
-    sys.path += [folder for folder in orders["path"] if folder not in sys.path]
-    lock = threading.Lock()
-
-    def tell(message: dict[str, Any]) -> None:
-        # The lab may have gone; nobody is left to tell then.
-        with suppress(OSError), lock:
-            print(json.dumps(message), file=answers, flush=True)
-
+    orders, tell = take_orders()
     logger = logging.getLogger("botz")
     logger.addHandler(Teller(tell))
     logger.propagate = False
@@ -89,7 +75,8 @@ def listen(attached: threading.Event) -> None:
 
 
 def run(orders: dict[str, Any], tell: Tell, attached: threading.Event) -> dict[str, Any]:
-    loaded = load_data(orders["scenario"], orders["name"])
+    loaded: LoadedScenario = orders["scenario"]
+    keep_grids(orders["grids"])
     start = None
     if orders["from"] is not None:
         from botz.record.reader import read

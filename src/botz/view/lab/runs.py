@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -19,10 +18,10 @@ import numpy as np
 from botz import kernel_cache
 from botz.channels import ChannelTable
 from botz.errors import BotzError
-from botz.run import with_changes
-from botz.scenario.load import LoadedScenario
+from botz.scenario.load import LoadedScenario, with_factor
 from botz.scenario.names import closest
 from botz.sim.attached import AttachedRun
+from botz.terrain.height_grid import kept_grids
 from botz.view.lab.children import LOOK_SECONDS, Child, Spawner
 from botz.view.lab.driving import Hands, hands_of
 from botz.view.lab.frames import read_row
@@ -153,7 +152,8 @@ class LabRun:
     def described(self) -> dict[str, Any]:
         """What pages are told. Of a run that has ended, its recording tells the channels: the list goes to every page
         at every change."""
-        channels, hands = (self.channels or (), self.hands.values()) if self.going_on else ((), ())
+        channels = self.channels.plain() if self.going_on and self.channels is not None else []
+        hands = self.hands.values() if self.going_on else ()
         return {
             "id": self.id,
             "scenario": self.label,
@@ -168,7 +168,7 @@ class LabRun:
             "error": str(self.error) if self.error else None,
             "error_details": self.details,
             "error_said": [self.error.told()] if isinstance(self.error, Sentence) else None,
-            "channels": [[c.name, c.unit, c.description, list(c.components)] for c in channels],
+            "channels": channels,
             "robots": [one.described() for one in hands],
             "set": self.set,
         }
@@ -287,16 +287,15 @@ class LabRun:
         tell(self, None)
 
     async def _once(self, spawner: Spawner, recordings: Recordings, tell: Tell) -> None:
-        loaded = await asyncio.to_thread(with_changes, self.loaded, {"time.realtime": self.factor or False})
+        loaded = with_factor(self.loaded, self.factor)
         orders = {
-            "scenario": loaded.data,
-            "name": str(self.loaded.file or self.loaded.name),
+            "scenario": loaded,
+            "grids": kept_grids(),
             "runs": str(recordings.folder.absolute()),
             "out": str(self.out.absolute()) if self.out is not None else None,
             "from": {"recording": str(self.origin.path), "time": self.origin.time} if self.origin else None,
             "paused": self._start_paused,
             "serve": self.serve,
-            "path": sys.path,
         }
         self._start_paused = False
         if kernel_cache.must_compile(loaded.engine):

@@ -281,12 +281,12 @@ def _draw_way(axes: Axes, path: Path2D, colour: str, width: float, order: float,
 
 def _draw_robot(axes: Axes, path: Path2D, colour: str, number: str) -> None:
     """The square, a notch of light at its front, and its number."""
-    assert path.heading is not None and path.outline is not None
+    assert path.heading is not None and path.seen is not None
     c, s = np.cos(path.heading[-1]), np.sin(path.heading[-1])
     turn = np.array([[c, s], [-s, c]])
-    corners = path.outline @ turn + path.points[-1]
+    corners = path.seen.body @ turn + path.points[-1]
     axes.add_patch(Polygon(corners, facecolor=colour, edgecolor="white", linewidth=0.8, zorder=5))
-    half = float(path.outline[:, 0].max())
+    half = float(path.seen.body[:, 0].max())
     front = np.array([[0.78, 0.6], [0.78, -0.6]]) * half @ turn + path.points[-1]
     axes.plot(*front.T, color="white", linewidth=1.3, alpha=0.9, zorder=5.1, solid_capstyle="butt")
     if number:
