@@ -104,7 +104,7 @@ def arm_channels_table() -> str:
 
 def multibody_channels_table() -> str:
     """Channels of a robot, of one of its joints, and of elements and sensors of each kind that is built in."""
-    found = [*multibody_rows.root_channels("ROBOT"), *multibody_rows.joint_channels("ROBOT/JOINT", turns=True)]
+    found = multibody_rows.ROOT.of("ROBOT") + multibody_rows.HINGE.of("ROBOT/JOINT")
     found.append(Channel("ROBOT/ELEMENT/force", "N", "on its link, in the world's axes", ("x", "y", "z")))
     for name, element in described_elements().items():
         kind = imported(element.implementation) if element.implementation else None

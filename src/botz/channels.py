@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -36,6 +37,28 @@ class Channel:
     def local_name(self) -> str:
         """The name inside the robot: `wheels/left/speed` of `vivi/wheels/left/speed`."""
         return self.name.split("/", 1)[1]
+
+
+class Columns:
+    """The channels of one kind of part, declared once: their places in a row, for the compiled code that writes them,
+    and the channels of any part of that kind.
+
+    >>> WHEEL = Columns(Channel("angle", "rad", "rotation"), Channel("force", "N", "on the rim", ("along", "across")))
+    >>> WHEEL.at.force, WHEEL.at.end, WHEEL.of("rover/left")[0].name
+    (1, 3, 'rover/left/angle')
+    """
+
+    def __init__(self, *channels: Channel):
+        self.channels = channels
+        starts = np.cumsum([0, *(channel.size for channel in channels)]).tolist()
+        names = [channel.name.replace("/", "_") for channel in channels]
+        self.at: Any = namedtuple("Places", [*names, "end"])(*starts)
+        """Where each channel begins, by its name with `_` for `/`, and the `end`; compiled code takes these as
+        constants."""
+
+    def of(self, part: str) -> list[Channel]:
+        """The channels of one part, e.g. of `rover/left`."""
+        return [replace(channel, name=f"{part}/{channel.name}") for channel in self.channels]
 
 
 class ChannelTable:

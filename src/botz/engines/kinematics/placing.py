@@ -36,7 +36,7 @@ def axes_of(name: str, robot: WheeledRobotModel, own: Any) -> dict[str, Axis]:
             continue
         axes[wheel] = Axis("angle", i, f"{name}/{wheel}/speed")
         if kind in (CASTOR, SWEDISH, SPHERICAL):
-            (angle, _), (rate, _) = SECOND[int(kind)]
+            angle, rate = (channel.name for channel in SECOND[int(kind)].channels)
             axes[f"{wheel}/{angle}"] = Axis("second", i, f"{name}/{wheel}/{rate}")
     for g, group in enumerate(robot.steering_names, int(own.group_start)):
         axes[f"{group}/steering"] = Axis("steering", g, "")

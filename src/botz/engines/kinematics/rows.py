@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import cos, hypot, nan, sin
 
-from botz.channels import Channel, JointView, PoseView, RosView
+from botz.channels import Channel, Columns, JointView, PoseView, RosView
 from botz.engines.kinematics.rates import robot_rates, stage_now
 from botz.kernels import inlined
 from botz.physics.wheels.constraints import (
@@ -21,17 +21,34 @@ from botz.robots.wheeled_robot import ACKERMANN, WheeledRobotModel
 
 POSE = ("x", "y", "heading")
 TWIST = ("vx", "vy", "yaw_rate")
-STEERING = (("steering", "angle about the vertical axis"), ("steering_rate", "rate of that angle"))
-SECOND = {
-    STEERED: STEERING,
-    CASTOR: STEERING,
-    SWEDISH: (("roller_angle", "rotation of the rollers"), ("roller_speed", "rotation speed of the rollers")),
-    SPHERICAL: (
-        ("side_angle", "rotation of the ball to its left"),
-        ("side_speed", "rotation speed of the ball to its left"),
-    ),
-}
+
+ROBOT = Columns(
+    Channel("pose", "m, m, rad", "true pose in the world", POSE),
+    Channel("twist", "m/s, m/s, rad/s", "velocity in the body's axes", TWIST),
+    Channel("icr", "m", "instantaneous centre of rotation in the world; NaN when not turning", ("x", "y")),
+    Channel("odometry/pose", "m, m, rad", "pose by dead reckoning from the encoders", POSE),
+    Channel("odometry/twist", "m/s, m/s, rad/s", "velocity from the encoders", TWIST),
+)
+WHEEL = Columns(
+    Channel("angle", "rad", "rotation of the wheel"),
+    Channel("speed", "rad/s", "rotation speed of the wheel"),
+    Channel("ticks", "1", "encoder count at the last reading"),
+    Channel("slip", "m/s", "velocity of the contact over the ground", ("along", "across")),
+)
+STEERING = Columns(
+    Channel("steering", "rad", "angle about the vertical axis"), Channel("steering_rate", "rad/s", "rate of that angle")
+)
+ROLLERS = Columns(
+    Channel("roller_angle", "rad", "rotation of the rollers"),
+    Channel("roller_speed", "rad/s", "rotation speed of the rollers"),
+)
+SIDEWAYS = Columns(
+    Channel("side_angle", "rad", "rotation of the ball to its left"),
+    Channel("side_speed", "rad/s", "rotation speed of the ball to its left"),
+)
+SECOND = {STEERED: STEERING, CASTOR: STEERING, SWEDISH: ROLLERS, SPHERICAL: SIDEWAYS}
 """The second angle of a wheel and its rate, where it has one."""
+R, W = ROBOT.at, WHEEL.at
 FARTHEST_CENTRE = 1e6
 """A centre of rotation farther away than this [m] is none: the robot goes straight, to all that can be told."""
 
@@ -41,30 +58,13 @@ FARTHEST_CENTRE = 1e6
 
 def channels_of(name: str, robot: WheeledRobotModel) -> list[Channel]:
     """The channels of one robot, in the order in which `write_robot` writes them."""
-    centre = "instantaneous centre of rotation in the world; NaN when not turning"
-    channels = [
-        Channel(f"{name}/pose", "m, m, rad", "true pose in the world", POSE),
-        Channel(f"{name}/twist", "m/s, m/s, rad/s", "velocity in the body's axes", TWIST),
-        Channel(f"{name}/icr", "m", centre, ("x", "y")),
-        Channel(f"{name}/odometry/pose", "m, m, rad", "pose by dead reckoning from the encoders", POSE),
-        Channel(f"{name}/odometry/twist", "m/s, m/s, rad/s", "velocity from the encoders", TWIST),
-    ]
+    channels = ROBOT.of(name)
     channels += [Channel(f"{name}/{one.name}_command", one.unit, f"command: {one.description}") for one in robot.inputs]
     for wheel, kind in zip(robot.wheel_names, robot.kind, strict=True):
         if kind != SUPPORT:
-            channels += wheel_channels(f"{name}/{wheel}", int(kind))
-    return channels
-
-
-def wheel_channels(name: str, kind: int) -> list[Channel]:
-    channels = [
-        Channel(f"{name}/angle", "rad", "rotation of the wheel"),
-        Channel(f"{name}/speed", "rad/s", "rotation speed of the wheel"),
-        Channel(f"{name}/ticks", "1", "encoder count at the last reading"),
-        Channel(f"{name}/slip", "m/s", "velocity of the contact over the ground", ("along", "across")),
-    ]
-    for (quantity, description), unit in zip(SECOND.get(kind, ()), ("rad", "rad/s"), strict=False):
-        channels.append(Channel(f"{name}/{quantity}", unit, description))
+            channels += WHEEL.of(f"{name}/{wheel}")
+        if kind in SECOND:
+            channels += SECOND[kind].of(f"{name}/{wheel}")
     return channels
 
 
@@ -107,19 +107,19 @@ def write_wheel(wheel, now, scratch, vx, vy, turn, row, at):  # -> column behind
     kind = wheel.kind
     along = dot3(scratch.rolling, vx, vy, turn)
     across = dot3(scratch.lateral, vx, vy, turn)
-    row[at] = now.angle
-    row[at + 1] = scratch.rate
-    row[at + 2] = now.ticks[0]
+    row[at + W.angle] = now.angle
+    row[at + W.speed] = scratch.rate
+    row[at + W.ticks] = now.ticks[0]
     # Slip is the velocity of the material point that touches the ground.
-    row[at + 3] = along - wheel.radius * cos(wheel.roller_angle) * scratch.rate
-    row[at + 4] = 0.0
+    row[at + W.slip] = along - wheel.radius * cos(wheel.roller_angle) * scratch.rate
+    row[at + W.slip + 1] = 0.0
     if kind in (FIXED, STEERED):
-        row[at + 4] = across
+        row[at + W.slip + 1] = across
     elif kind == CASTOR:
-        row[at + 4] = across + wheel.offset * scratch.second_rate
+        row[at + W.slip + 1] = across + wheel.offset * scratch.second_rate
     elif kind == SPHERICAL:
-        row[at + 4] = across - wheel.radius * scratch.second_rate
-    return at + 5
+        row[at + W.slip + 1] = across - wheel.radius * scratch.second_rate
+    return at + W.end
 
 
 @inlined
@@ -128,18 +128,18 @@ def write_robot(r, model, state, work, inputs, row, at):  # -> column behind tho
     stage_now(robot, state, work)
     vx, vy, turn = robot_rates(r, model, state, work, inputs)
     x, y, theta = now.pose[0], now.pose[1], now.pose[2]
-    row[at], row[at + 1], row[at + 2] = x, y, theta
-    row[at + 3], row[at + 4], row[at + 5] = vx, vy, turn
+    row[at + R.pose], row[at + R.pose + 1], row[at + R.pose + 2] = x, y, theta
+    row[at + R.twist], row[at + R.twist + 1], row[at + R.twist + 2] = vx, vy, turn
     if abs(turn) * FARTHEST_CENTRE > hypot(vx, vy):
         c, s = cos(theta), sin(theta)
-        row[at + 6] = x + (-c * vy - s * vx) / turn
-        row[at + 7] = y + (-s * vy + c * vx) / turn
+        row[at + R.icr] = x + (-c * vy - s * vx) / turn
+        row[at + R.icr + 1] = y + (-s * vy + c * vx) / turn
     else:
-        row[at + 6], row[at + 7] = nan, nan
+        row[at + R.icr], row[at + R.icr + 1] = nan, nan
     for axis in range(3):
-        row[at + 8 + axis] = now.odometry_pose[axis]
-        row[at + 11 + axis] = now.odometry_twist[axis]
-    at += 14
+        row[at + R.odometry_pose + axis] = now.odometry_pose[axis]
+        row[at + R.odometry_twist + axis] = now.odometry_twist[axis]
+    at += R.end
     for j in range(robot.input_start, robot.input_stop):
         row[at] = inputs[j]
         at += 1

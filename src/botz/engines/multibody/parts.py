@@ -271,12 +271,14 @@ def tables_of(scenario: MultibodyScenario, robots: dict[str, RobotParts], model:
         robot = np.zeros(1, multibody_rows.ROBOT)
         robot["body"] = model.body(f"{name}/{one.model.root}").id
         robot["tree"] = model.body_rootid[robot["body"][0]]
-        channels += multibody_rows.root_channels(name)
+        channels += multibody_rows.ROOT.of(name)
         for part in ("joint", "element", "sensor"):
             robot[f"{part}_start"] = len(rows[f"{part}s"])
         for joint, spec in one.joints.items():
             rows["joints"].append(_joint_row(model, name, joint))
-            channels += multibody_rows.joint_channels(f"{name}/{joint}", spec.kind != "prismatic")
+            channels += (multibody_rows.SLIDE if spec.kind == "prismatic" else multibody_rows.HINGE).of(
+                f"{name}/{joint}"
+            )
         for joint, actuator in one.actuators.items():
             rows["actuators"].append(_actuator_row(model, name, one.joints[joint], actuator, len(inputs)))
             inputs.append(_command_channel(name, one.joints[joint], actuator))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import atan2, sqrt
 
-from botz.channels import Channel
+from botz.channels import Channel, Columns
 from botz.kernels import compiled, record
 from botz.rotations import cross
 
@@ -18,22 +18,25 @@ ROBOT = record(
 JOINT = record(position="i8", dof="i8")
 
 
-def root_channels(name: str) -> list[Channel]:
-    quat, twist = ("qw", "qx", "qy", "qz"), ("vx", "vy", "vz", "wx", "wy", "wz")
-    return [
-        Channel(f"{name}/pose", "m, m, m, 1, 1, 1, 1", "of the root link in the world", (*XYZ, *quat)),
-        Channel(f"{name}/twist", "m/s, m/s, m/s, rad/s, rad/s, rad/s", "of the root link, in its own axes", twist),
-        Channel(f"{name}/attitude", "rad", "the same attitude as angles", ("roll", "pitch", "yaw")),
-    ]
-
-
-def joint_channels(name: str, turns: bool) -> list[Channel]:
-    angle, effort = ("rad", "N·m") if turns else ("m", "N")
-    return [
-        Channel(f"{name}/position", angle, "of the joint"),
-        Channel(f"{name}/speed", f"{angle}/s", "of the joint"),
-        Channel(f"{name}/effort", effort, "of its actuator and elements"),
-    ]
+ROOT = Columns(
+    Channel("pose", "m, m, m, 1, 1, 1, 1", "of the root link in the world", (*XYZ, "qw", "qx", "qy", "qz")),
+    Channel(
+        "twist",
+        "m/s, m/s, m/s, rad/s, rad/s, rad/s",
+        "of the root link, in its own axes",
+        ("vx", "vy", "vz", "wx", "wy", "wz"),
+    ),
+    Channel("attitude", "rad", "the same attitude as angles", ("roll", "pitch", "yaw")),
+)
+HINGE, SLIDE = (
+    Columns(
+        Channel("position", unit, "of the joint"),
+        Channel("speed", f"{unit}/s", "of the joint"),
+        Channel("effort", effort, "of its actuator and elements"),
+    )
+    for unit, effort in (("rad", "N·m"), ("m", "N"))
+)
+R, J = ROOT.at, HINGE.at
 
 
 @compiled
@@ -46,8 +49,10 @@ def observe_row(tables, physics, row):
         for j in range(robot.joint_start, robot.joint_stop):
             joint = tables.joints[j]
             effort = physics.joint_force[joint.dof] + physics.actuated[joint.dof]
-            row[at], row[at + 1], row[at + 2] = physics.qpos[joint.position], physics.qvel[joint.dof], effort
-            at += 3
+            row[at + J.position] = physics.qpos[joint.position]
+            row[at + J.speed] = physics.qvel[joint.dof]
+            row[at + J.effort] = effort
+            at += J.end
         for e in range(robot.element_start, robot.element_stop):
             frame = frames[e]
             for k in range(elements[e].shown_forces):
@@ -65,21 +70,21 @@ def observe_row(tables, physics, row):
 @compiled
 def observe_root(robot, physics, row, at):
     b = robot.body
-    R, cvel = physics.xmat[b], physics.cvel[b]
+    rot, cvel = physics.xmat[b], physics.cvel[b]
     dx = physics.xpos[b, 0] - physics.subtree_com[robot.tree, 0]
     dy = physics.xpos[b, 1] - physics.subtree_com[robot.tree, 1]
     dz = physics.xpos[b, 2] - physics.subtree_com[robot.tree, 2]
     cx, cy, cz = cross(cvel[0], cvel[1], cvel[2], dx, dy, dz)
     vx, vy, vz = cvel[3] + cx, cvel[4] + cy, cvel[5] + cz
     for k in range(3):
-        row[at + k] = physics.xpos[b, k]
+        row[at + R.pose + k] = physics.xpos[b, k]
     for k in range(4):
-        row[at + 3 + k] = physics.xquat[b, k]
+        row[at + R.pose + 3 + k] = physics.xquat[b, k]
     for k in range(3):
-        # World to body: columns of R.
-        row[at + 7 + k] = R[k] * vx + R[3 + k] * vy + R[6 + k] * vz
-        row[at + 10 + k] = R[k] * cvel[0] + R[3 + k] * cvel[1] + R[6 + k] * cvel[2]
-    row[at + 13] = atan2(R[7], R[8])
-    row[at + 14] = atan2(-R[6], sqrt(R[0] * R[0] + R[3] * R[3]))
-    row[at + 15] = atan2(R[3], R[0])
-    return at + 16
+        # World to body: columns of the rotation.
+        row[at + R.twist + k] = rot[k] * vx + rot[3 + k] * vy + rot[6 + k] * vz
+        row[at + R.twist + 3 + k] = rot[k] * cvel[0] + rot[3 + k] * cvel[1] + rot[6 + k] * cvel[2]
+    row[at + R.attitude] = atan2(rot[7], rot[8])
+    row[at + R.attitude + 1] = atan2(-rot[6], sqrt(rot[0] * rot[0] + rot[3] * rot[3]))
+    row[at + R.attitude + 2] = atan2(rot[3], rot[0])
+    return at + R.end
