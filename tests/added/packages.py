@@ -19,6 +19,8 @@ from botz.registry import discovered, installed_points
 from botz.scenario.families import FAMILIES
 
 HERE = Path(__file__).parent
+EXTRAS = HERE.parents[1] / "examples" / "package"
+"""A package that adds one of each kind but a family, as its files are installed one by one below."""
 Points = Mapping[str, Mapping[str, str]]
 """Entry points: for each group, what is named by `module:name`."""
 
@@ -51,9 +53,10 @@ class Package(NamedTuple):
 
 
 def install(folder: Path, file: str, points: Points) -> Package:
-    """`file` of this folder as a package with entry points."""
+    """One file of the example package as a package with these entry points, and with nothing else."""
     register(folder, points)
-    shutil.copy(HERE / file, folder)
+    (folder / "botz_extras").mkdir()
+    shutil.copy(EXTRAS / "botz_extras" / file, folder / "botz_extras")
     return Package(folder)
 
 

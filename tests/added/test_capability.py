@@ -12,14 +12,14 @@ from botz.scenario.families import FAMILIES, capabilities
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {"coin": "coin:COIN", "odd": "coin:run"}
+    points = {"coin": "botz_extras.coin:COIN", "odd": "botz_extras.coin:run"}
     return install(tmp_path_factory.mktemp("package"), "coin.py", {"botz.capabilities": points})
 
 
 def test_it_is_verified(package: Package):
     done = package.botz("verify", "coin", "--json")
     assert done.code == 0, done.err
-    assert "'odd' of botz.capabilities is left out: coin:run is no Capability" in done.err
+    assert "'odd' of botz.capabilities is left out: botz_extras.coin:run is no Capability" in done.err
     report = json.loads(done.out)
     assert (report["family"], [check["passed"] for check in report["checks"]]) == ("coin", [True])
 

@@ -32,7 +32,11 @@ print(json.dumps([[one.key for one in fields_of(spec)], start_view(spec)[0]]))
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {"homing": "homing:HomingController", "gone": "no_such_module:Gone", "odd": "homing:Homing"}
+    points = {
+        "homing": "botz_extras.homing:HomingController",
+        "gone": "no_such_module:Gone",
+        "odd": "botz_extras.homing:Homing",
+    }
     made = install(tmp_path_factory.mktemp("package"), "homing.py", {"botz.controllers": points})
     (made.folder / "home.yaml").write_text(SCENARIO, encoding="utf-8")
     return made
@@ -98,7 +102,7 @@ def test_what_is_no_controller_is_named_and_left_out(package):
     done = package.botz("check", "home.yaml")
     assert done.code == 0, done.err
     assert "botz: 'gone' of botz.controllers is left out: no_such_module:Gone cannot be imported" in done.err
-    assert "botz: 'odd' of botz.controllers is left out: homing:Homing is no Controller" in done.err
+    assert "botz: 'odd' of botz.controllers is left out: botz_extras.homing:Homing is no Controller" in done.err
 
 
 def test_the_lab_offers_its_keys_and_the_scene_shows_where_it_goes(package):

@@ -26,7 +26,7 @@ controllers:
   winch: {{robot: bob, type: constant, command: {{rope/reel: 0.25}}}}
 """
 FIRST = """
-import tether
+from botz_extras import tether
 from botz.scenario.multibody.schema import AnyElement
 from botz.scenario.problems import models_by_tag
 
@@ -36,7 +36,7 @@ print(models_by_tag(AnyElement)["tether"] is tether.Tether)
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {"tether": "tether:Tether", "gone": "no_such_module:Gone", "odd": "tether:Rope"}
+    points = {"tether": "botz_extras.tether:Tether", "gone": "no_such_module:Gone", "odd": "botz_extras.tether:Rope"}
     made = install(tmp_path_factory.mktemp("package"), "tether.py", {"botz.elements": points})
     (made.folder / "hang.yaml").write_text(SCENARIO, encoding="utf-8")
     return made
@@ -106,7 +106,7 @@ def test_what_is_no_element_is_named_and_left_out(package: Package):
     done = package.botz("check", "hang.yaml")
     assert done.code == 0, done.err
     assert "botz: 'gone' of botz.elements is left out: no_such_module:Gone cannot be imported" in done.err
-    assert "botz: 'odd' of botz.elements is left out: tether:Rope is no Element" in done.err
+    assert "botz: 'odd' of botz.elements is left out: botz_extras.tether:Rope is no Element" in done.err
 
 
 def test_its_file_may_be_imported_before_botz_knows_of_it(package: Package):

@@ -24,7 +24,11 @@ ADDRESS = re.compile(r"^  beacon +127\.0\.0\.1:(\d+)$", re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {"beacon": "beacon:BeaconEndpoint", "poses": "beacon:BeaconEndpoint", "odd": "beacon:Beacon"}
+    points = {
+        "beacon": "botz_extras.beacon:BeaconEndpoint",
+        "poses": "botz_extras.beacon:BeaconEndpoint",
+        "odd": "botz_extras.beacon:Beacon",
+    }
     made = install(tmp_path_factory.mktemp("package"), "beacon.py", {"botz.endpoints": points})
     (made.folder / "shown.yaml").write_text(SCENARIO, encoding="utf-8")
     return made
@@ -69,7 +73,7 @@ def test_its_keys_are_checked(package: Package, change: str, message: str):
 
 def test_it_is_in_the_json_schema_of_the_families_that_it_fits_and_takes_no_name_of_botz(package: Package):
     done = package.botz("schema")
-    assert "'odd' of botz.endpoints is left out: beacon:Beacon is no Endpoint" in done.err
+    assert "'odd' of botz.endpoints is left out: botz_extras.beacon:Beacon is no Endpoint" in done.err
     definitions = json.loads(done.out)["$defs"]
     entry = definitions["KinematicsLinks"]["properties"]["beacon"]
     assert entry["description"] == "Where a robot is, told to whoever asks."

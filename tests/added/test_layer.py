@@ -10,7 +10,7 @@ from pathlib import Path
 
 from packages import install
 
-POINTS = {"botz.layers": {"tether": "tether_layer:TETHER", "gone": "no_such_module:GONE"}}
+POINTS = {"botz.layers": {"tether": "botz_extras.tether_layer:TETHER", "gone": "no_such_module:GONE"}}
 SCENE = """
 import json, struct, sys
 from botz.scenario.load import load

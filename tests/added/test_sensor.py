@@ -38,7 +38,7 @@ with lab_at(Path("lab-runs"), root=Path.cwd()) as lab:
     print(json.dumps([run["status"], run["channels"]]))
 """
 FIRST = """
-import compass
+from botz_extras import compass
 from botz.scenario.multibody.schema import AnySensor
 from botz.scenario.problems import models_by_tag
 
@@ -48,7 +48,7 @@ print(models_by_tag(AnySensor)["compass"] is compass.Compass)
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {"compass": "compass:Compass", "gone": "no_such_module:Gone"}
+    points = {"compass": "botz_extras.compass:Compass", "gone": "no_such_module:Gone"}
     made = install(tmp_path_factory.mktemp("package"), "compass.py", {"botz.sensors": points})
     (made.folder / "spin.yaml").write_text(SCENARIO, encoding="utf-8")
     return made

@@ -25,7 +25,9 @@ DRAWN = "(name) => botzLab.world.drawnMarks(name)"
 
 @pytest.fixture
 def extended_lab(own_shared_memory: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BrowserLab]:
-    package = install(tmp_path / "package", "tether_layer.py", {"botz.layers": {"tether": "tether_layer:TETHER"}})
+    package = install(
+        tmp_path / "package", "tether_layer.py", {"botz.layers": {"tether": "botz_extras.tether_layer:TETHER"}}
+    )
     monkeypatch.setenv("PYTHONPATH", package.environment["PYTHONPATH"])
     (tmp_path / "circle.yaml").write_text(yaml.safe_dump(merged(BASE, LAYERS)), encoding="utf-8")
     lab = BrowserLab(tmp_path / "lab", tmp_path)

@@ -92,6 +92,10 @@ def with_endpoints(family: str) -> Callable[[type[L]], type[L]]:
             for name, record in discovered("botz.endpoints", Endpoint).items()
             if name not in links.model_fields and (not record.families or family in record.families)
         }
-        return create_model(links.__name__, __base__=links, __doc__=links.__doc__, **others) if others else links
+        if not others:
+            return links
+        # Where pickle finds it: the physics process gets the whole scenario.
+        about: dict[str, Any] = {"__module__": links.__module__, "__doc__": links.__doc__}
+        return create_model(links.__name__, __base__=links, **about, **others)
 
     return with_others

@@ -16,7 +16,7 @@ from botz.scenario.units import Radians
 class Compass(Sensor):
     """Heading of the sensor's x, clockwise from north, and the part of the earth's field that is level."""
 
-    implementation: ClassVar[str] = "compass:compass"
+    implementation: ClassVar[str] = "botz_extras.compass:compass"
     type: Literal["compass"]
     declination: Radians = Field(default=0.0, ge=-pi, le=pi)
     """By how much the needle points east of north [rad]."""

@@ -10,7 +10,7 @@ from botz.bench.results import Result, rate
 from botz.scenario.families import Capability
 from botz.verify.checks import Check, make, worst
 
-COIN = Capability(name="coin", checks="coin:checks", benchmark="coin:run")
+COIN = Capability(name="coin", checks="botz_extras.coin:checks", benchmark="botz_extras.coin:run")
 
 
 def fairness(samples: int) -> Check:

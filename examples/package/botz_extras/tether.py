@@ -16,7 +16,7 @@ from botz.scenario.units import Metres, Quantity
 class Tether(Element):
     """A rope from a link to a fixed point, with a spring and a damper in it."""
 
-    implementation: ClassVar[str] = "tether:tether"
+    implementation: ClassVar[str] = "botz_extras.tether:tether"
     type: Literal["tether"]
     link: LinkName
     """The link whose origin it holds."""

@@ -15,7 +15,7 @@ from botz.scenario.units import MetresPerSecond, PlanarPose
 class HomingController(Controller):
     """Drive home, and turn towards it first."""
 
-    implementation: ClassVar[str] = "homing:Homing"
+    implementation: ClassVar[str] = "botz_extras.homing:Homing"
     families: ClassVar[tuple[str, ...]] = ("kinematics",)
     type: Literal["homing"]
     home: PlanarPose = (0.0, 0.0, 0.0)

@@ -17,7 +17,7 @@ from botz.sim.attached import AttachedRun
 class BeaconEndpoint(Endpoint):
     """Where a robot is, told to whoever asks."""
 
-    opens: ClassVar[str] = "beacon:Beacon"
+    opens: ClassVar[str] = "botz_extras.beacon:Beacon"
     families: ClassVar[tuple[str, ...]] = ("kinematics",)
     listen: Address = "127.0.0.1:20100"
     """Where questions are taken."""
