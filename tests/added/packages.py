@@ -4,9 +4,11 @@ what it adds."""
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,8 +23,23 @@ from botz.scenario.families import FAMILIES
 HERE = Path(__file__).parent
 EXTRAS = HERE.parents[1] / "examples" / "package"
 """A package that adds one of each kind but a family, as its files are installed one by one below."""
+HOW_TO = HERE.parents[1] / "docs" / "architecture.md"
 Points = Mapping[str, Mapping[str, str]]
 """Entry points: for each group, what is named by `module:name`."""
+
+
+def how_to_add() -> dict[str, str]:
+    """What the documentation says of adding each kind, by its heading."""
+    text = HOW_TO.read_text(encoding="utf-8").partition("\n## How to add\n")[2].partition("\n## ")[0]
+    return dict(part.split("\n", 1) for part in text.split("\n### ")[1:])
+
+
+def documented(group: str, **others: str) -> Points:
+    """The entry point of this group as the documentation has it, and others beside it."""
+    blocks = [block for text in how_to_add().values() for block in re.findall(r"```toml\n(.+?)```", text, re.DOTALL)]
+    points = [tomllib.loads(block)["project"]["entry-points"] for block in blocks]
+    (entry,) = (point[group] for point in points if group in point)
+    return {group: entry | others}
 
 
 class Package(NamedTuple):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from packages import Package, install
+from packages import Package, documented, install
 
 from botz.scenario.families import FAMILIES, capabilities
 
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {"coin": "botz_extras.coin:COIN", "odd": "botz_extras.coin:run"}
-    return install(tmp_path_factory.mktemp("package"), "coin.py", {"botz.capabilities": points})
+    points = documented("botz.capabilities", odd="botz_extras.coin:run")
+    return install(tmp_path_factory.mktemp("package"), "coin.py", points)
 
 
 def test_it_is_verified(package: Package):

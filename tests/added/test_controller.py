@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from packages import Package, install
+from packages import Package, documented, install
 
 from botz.record.reader import read
 
@@ -32,12 +32,8 @@ print(json.dumps([[one.key for one in fields_of(spec)], start_view(spec)[0]]))
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {
-        "homing": "botz_extras.homing:HomingController",
-        "gone": "no_such_module:Gone",
-        "odd": "botz_extras.homing:Homing",
-    }
-    made = install(tmp_path_factory.mktemp("package"), "homing.py", {"botz.controllers": points})
+    points = documented("botz.controllers", gone="no_such_module:Gone", odd="botz_extras.homing:Homing")
+    made = install(tmp_path_factory.mktemp("package"), "homing.py", points)
     (made.folder / "home.yaml").write_text(SCENARIO, encoding="utf-8")
     return made
 

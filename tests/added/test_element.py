@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from packages import Package, install
+from packages import Package, documented, install
 
 from botz.record.reader import read
 from botz.view.multibody.plot import robot_panels
@@ -36,8 +36,8 @@ print(models_by_tag(AnyElement)["tether"] is tether.Tether)
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {"tether": "botz_extras.tether:Tether", "gone": "no_such_module:Gone", "odd": "botz_extras.tether:Rope"}
-    made = install(tmp_path_factory.mktemp("package"), "tether.py", {"botz.elements": points})
+    points = documented("botz.elements", gone="no_such_module:Gone", odd="botz_extras.tether:Rope")
+    made = install(tmp_path_factory.mktemp("package"), "tether.py", points)
     (made.folder / "hang.yaml").write_text(SCENARIO, encoding="utf-8")
     return made
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 from common import PATIENCE, BotzProcess
-from packages import Package, install
+from packages import Package, documented, install
 
 SCENARIO = """
 engine: kinematics
@@ -24,12 +24,8 @@ ADDRESS = re.compile(r"^  beacon +127\.0\.0\.1:(\d+)$", re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {
-        "beacon": "botz_extras.beacon:BeaconEndpoint",
-        "poses": "botz_extras.beacon:BeaconEndpoint",
-        "odd": "botz_extras.beacon:Beacon",
-    }
-    made = install(tmp_path_factory.mktemp("package"), "beacon.py", {"botz.endpoints": points})
+    points = documented("botz.endpoints", poses="botz_extras.beacon:BeaconEndpoint", odd="botz_extras.beacon:Beacon")
+    made = install(tmp_path_factory.mktemp("package"), "beacon.py", points)
     (made.folder / "shown.yaml").write_text(SCENARIO, encoding="utf-8")
     return made
 

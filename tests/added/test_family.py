@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from common import Answer
 from lab_rig import Page, lab_at
-from packages import HERE, Package, installed, register
+from packages import HERE, Package, documented, installed, register
 
 from botz.errors import InputError
 from botz.record.reader import read
@@ -33,7 +33,7 @@ controllers:
 @pytest.fixture(scope="module", autouse=True)
 def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     site = tmp_path_factory.mktemp("site")
-    register(site, {"botz.families": {"cartpole": "cartpole.family:FAMILY"}})
+    register(site, documented("botz.families"))
     with installed(HERE, site):
         yield
 

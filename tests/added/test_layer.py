@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from packages import install
+from packages import documented, install
 
-POINTS = {"botz.layers": {"tether": "botz_extras.tether_layer:TETHER", "gone": "no_such_module:GONE"}}
+POINTS = documented("botz.layers", gone="no_such_module:GONE")
 SCENE = """
 import json, struct, sys
 from botz.scenario.load import load

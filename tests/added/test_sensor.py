@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from packages import Package, install
+from packages import Package, documented, install
 
 from botz.record.reader import read
 
@@ -48,8 +48,9 @@ print(models_by_tag(AnySensor)["compass"] is compass.Compass)
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    points = {"compass": "botz_extras.compass:Compass", "gone": "no_such_module:Gone"}
-    made = install(tmp_path_factory.mktemp("package"), "compass.py", {"botz.sensors": points})
+    made = install(
+        tmp_path_factory.mktemp("package"), "compass.py", documented("botz.sensors", gone="no_such_module:Gone")
+    )
     (made.folder / "spin.yaml").write_text(SCENARIO, encoding="utf-8")
     return made
 

@@ -14,7 +14,7 @@ from browser_rig import BrowserLab, LabPage
 from common import BASE, merged
 
 sys.path.append(str(Path(__file__).parents[1] / "added"))
-from packages import install
+from packages import documented, install
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -25,9 +25,7 @@ DRAWN = "(name) => botzLab.world.drawnMarks(name)"
 
 @pytest.fixture
 def extended_lab(own_shared_memory: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BrowserLab]:
-    package = install(
-        tmp_path / "package", "tether_layer.py", {"botz.layers": {"tether": "botz_extras.tether_layer:TETHER"}}
-    )
+    package = install(tmp_path / "package", "tether_layer.py", documented("botz.layers"))
     monkeypatch.setenv("PYTHONPATH", package.environment["PYTHONPATH"])
     (tmp_path / "circle.yaml").write_text(yaml.safe_dump(merged(BASE, LAYERS)), encoding="utf-8")
     lab = BrowserLab(tmp_path / "lab", tmp_path)
