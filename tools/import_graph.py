@@ -113,7 +113,7 @@ def draw(path: Path) -> None:
         for other in others:
             (x, y), (u, v) = places[room], places[other]
             arrow = {"arrowstyle": "-|>", "color": "#9aa3ad", "shrinkA": 0, "shrinkB": 0, "lw": 1.0}
-            axes.annotate("", (u, v + 0.33), (x, y - 0.33), arrowprops=arrow)
+            axes.annotate("", (u, v + 0.33), (x, y - 0.33), arrowprops=arrow, zorder=1)
     for room, (x, y) in places.items():
         box = FancyBboxPatch((x - 0.95, y - 0.30), 1.9, 0.60, boxstyle="round,pad=0,rounding_size=0.1", zorder=2)
         box.set(facecolor="#eef3f8", edgecolor="#5b7fa6")
