@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import yaml
 from common import Answer, ScenarioFile
 
 from botz.cli.main import GROUPS, app
+from botz.private_folder import user_mark
 
 Botz = Callable[..., Answer]
 
@@ -202,3 +204,20 @@ def test_doctor_names_remedies(botz: Botz, tmp_path: Path, monkeypatch: pytest.M
     answer = botz("doctor")
     assert answer.code == 1
     assert "PROBLEM  films" in answer.out and "remedy: sudo apt install" in answer.out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="symbolic links need rights elsewhere")
+def test_doctor_names_remedies_for_what_cannot_be_tried_at_all(
+    botz: Botz, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def refused(*arguments: object, **options: object) -> None:
+        raise PermissionError("Operation not permitted")
+
+    (tmp_path / f"botz-{user_mark()}").symlink_to(tmp_path)
+    monkeypatch.setenv("BOTZ_SHM_DIR", str(tmp_path))
+    monkeypatch.setattr("socket.create_server", refused)
+    findings = {finding["part"]: finding for finding in json.loads(botz("doctor", "--json").out)}
+    assert "is a symbolic link" in findings["shared memory"]["text"]
+    assert "BOTZ_SHM_DIR" in findings["shared memory"]["remedy"]
+    assert findings["loopback"]["text"] == "Operation not permitted"
+    assert "firewall" in findings["loopback"]["remedy"]

@@ -114,17 +114,24 @@ def physics() -> Finding:
 def shared_memory() -> Finding:
     from botz.sim.shared_memory import segment_folder
 
-    folder = segment_folder()
     remedy = "set BOTZ_SHM_DIR to a folder of your own that you can write"
+    try:
+        folder = segment_folder()
+    except BotzError as error:
+        return Finding("shared memory", False, str(error), remedy)
     return Finding("shared memory", os.access(folder, os.W_OK), str(folder), remedy)
 
 
 def loopback() -> Finding:
     """Bind and connect on 127.0.0.1, as the lab and the endpoints do."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = server.getsockname()
-        with socket.create_connection(address, timeout=2.0):
-            return Finding("loopback", True, "a connection to 127.0.0.1 works")
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = server.getsockname()
+            with socket.create_connection(address, timeout=2.0):
+                return Finding("loopback", True, "a connection to 127.0.0.1 works")
+    except OSError as error:
+        remedy = "let programs listen at 127.0.0.1 and connect to it: a firewall or a sandbox forbids that here"
+        return Finding("loopback", False, str(error), remedy)
 
 
 def lab_page() -> Finding:
