@@ -120,6 +120,19 @@ def test_check_finds_all_mistakes_and_gives_them_as_json(botz: Botz, scenario_fi
     assert len(answer.err.splitlines()) == len(data["problems"])
 
 
+def test_check_finds_all_mistakes_of_a_file_that_extends_a_scenario(botz: Botz, tmp_path: Path):
+    """It is never read as a robot's file, in which fewer mistakes would be found."""
+    file = tmp_path / "mine.yaml"
+    wrong = {"extends": "differential-circle", "seed": -1, "robots": {"rover": {"wheels": {"left": {"radius": -1}}}}}
+    file.write_text(yaml.safe_dump(wrong))
+    (tmp_path / "below.yaml").write_text("extends: mine.yaml\nname: below\n")
+    for name in ("mine.yaml", "below.yaml"):
+        answer = botz("check", name)
+        assert answer.code == 2
+        assert len(answer.err.splitlines()) == 2
+        assert "seed" in answer.err and "robots.rover.wheels.left.radius" in answer.err
+
+
 def test_check_looks_at_what_only_the_engine_knows(botz: Botz, scenario_file: ScenarioFile):
     answer = botz("check", scenario_file({"record": {"channels": ["duo/posse"]}}))
     assert answer.code == 2 and "record.channels" in answer.err and "duo/pose" in answer.err
@@ -228,7 +241,7 @@ def test_help_and_version(botz: Botz):
 
 
 def test_verify_gives_its_checks_as_json(botz: Botz, monkeypatch: pytest.MonkeyPatch):
-    from botz.verify import checks
+    from botz.verify import checks, suites
 
     def found(*passed: bool | None):
         return lambda name, full=False: [
@@ -236,13 +249,13 @@ def test_verify_gives_its_checks_as_json(botz: Botz, monkeypatch: pytest.MonkeyP
             for k, one in enumerate(passed)
         ]
 
-    monkeypatch.setattr(checks, "run", found(True, None))
+    monkeypatch.setattr(suites, "run", found(True, None))
     answer = botz("verify", "kinematics", "--json")
     data = json.loads(answer.out)
     assert answer.code == 0 and data["family"] == "kinematics" and len(data["checks"]) == 2
     assert set(data["checks"][0]) == {"name", "expected", "measured", "tolerance", "passed", "skipped"}
     assert isinstance(json.loads(botz("verify", "--json").out), list)
-    monkeypatch.setattr(checks, "run", found(True, False))
+    monkeypatch.setattr(suites, "run", found(True, False))
     answer = botz("verify", "kinematics", "--json")
     assert answer.code == 1 and json.loads(answer.out)["checks"][1]["passed"] is False
     answer = botz("verify", "kinematics")

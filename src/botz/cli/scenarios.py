@@ -94,21 +94,17 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check a scenario and report all mistakes at once."""
-    from botz.scenario import library
-    from botz.scenario.load import RobotFileError
+    from botz.scenario.load import RobotFileError, holds_scenario
 
     overrides = list(set_ or [])
     try:
         summary, problems = check_as_scenario(file, overrides)
     except RobotFileError:
         summary, problems = check_as_robot(file, overrides)
-    if problems:
+    if problems and not holds_scenario(file):
         # A robot's file is no scenario; the reading that finds less wrong is the one that was meant.
         robot_summary, robot_problems = check_as_robot(file, overrides)
-        is_scenario = any(problem.key == "robots" for problem in robot_problems) or (
-            library.path_of("scenario", file) is not None and library.path_of("robot", file) is None
-        )
-        if len(robot_problems) < len(problems) and not is_scenario:
+        if len(robot_problems) < len(problems):
             summary, problems = robot_summary, robot_problems
     if as_json:
         print_json({"file": file, "good": not problems, "problems": [problem_data(p) for p in problems]})

@@ -111,6 +111,20 @@ def scenario_document(path: Path) -> Node:
     return written
 
 
+def holds_scenario(source: str | Path) -> bool:
+    """Whether a file that has mistakes was meant as a scenario: it, or what it extends, holds what only scenarios
+    have."""
+    try:
+        path = absolute(locate(source, "scenario"))
+        try:
+            tree = scenario_document(path)
+        except InputError:
+            tree = read(path)
+    except InputError:
+        return False
+    return tree.get("robots") is not None or _has_scenario_keys(tree)
+
+
 def _as_robot(path: Path) -> Node | None:
     """What a file and those that it extends, down to a robot of the library, make together; None where they make no
     robot."""
