@@ -21,7 +21,7 @@ MOST_PARTS = 400
 """Parts of a step; a body so fast that it needs more has no physical meaning."""
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, error_model="numpy", nogil=True, **UNCOUNTED)
 def advance(model, state, work, inputs, dt, number, n, record_every, rows):
     """`n` steps from step `number`: -> steps taken, whether all is finite, and the scorer of a goal that ended it."""
     row = 0
@@ -269,12 +269,12 @@ def to_kick_off(model, state, kicking):
 # --- what the engine asks for --------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", **UNCOUNTED)
 def observe(model, state, inputs, row):
     observe_row(model, state, inputs, row)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", **UNCOUNTED)
 def overlaps(model, state, pairs):
     """Pairs of bodies in play that overlap, and bodies in walls: into `pairs` (k, 2); returns how many."""
     robots = state.robots

@@ -18,7 +18,7 @@ from botz.engines.vehicle.model import Model
 from botz.engines.vehicle.rows import observe_row
 from botz.engines.vehicle.runge_kutta import rk4_step
 from botz.engines.vehicle.state import State, Work
-from botz.kernels import compensated_sum, inlined
+from botz.kernels import UNCOUNTED, compensated_sum, inlined
 from botz.physics.contact.terrain import Ground, is_inside
 from botz.physics.wheels.contact_search import find_contacts
 from botz.physics.wheels.tyre_block import tyre_forces
@@ -121,7 +121,7 @@ def all_finite(state):
 # --- what the engine calls -----------------------------------------------------------------------------------
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@njit(cache=True, error_model="numpy", nogil=True, **UNCOUNTED)
 def advance_vehicles(
     # Model, State and Work as plain tuples, which cost less to hand over
     model, state, work,
@@ -154,7 +154,7 @@ def advance_vehicles(
     return n, all_finite(state), -1
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@njit(cache=True, error_model="numpy", nogil=True, **UNCOUNTED)
 def observe_vehicles(model, state, work, row):
     observe_row(Model(*model), State(*state), Work(*work), row)
 
@@ -162,7 +162,7 @@ def observe_vehicles(model, state, work, row):
 CONTACTS, SLIPS, TYRES, MOTORS, CHASSIS = range(5)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@njit(cache=True, error_model="numpy", nogil=True, **UNCOUNTED)
 def repeat_stage(model, state, work, inputs, dt, stage, n):
     """One stage again and again, with a little of the way that a step goes in between: for measuring its cost."""
     model, state, work = Model(*model), State(*state), Work(*work)

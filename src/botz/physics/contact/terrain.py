@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ def folded(place, last, mirrored):  # -> the place on the grid, in cells, and 1,
     """Mirror images of the grid follow one another without end; only places outside pay for finding theirs."""
     if mirrored == 0 or 0.0 <= place <= last:
         return place, 1.0
-    within = place - 2.0 * last * np.floor(place / (2.0 * last))
+    within = place - 2.0 * last * floor(place / (2.0 * last))
     if within <= last:
         return within, 1.0
     return 2.0 * last - within, -1.0
@@ -97,8 +98,8 @@ def cell_of(heights, grid, x, y):  # -> its numbers along x and y, f at its corn
     j0, j1 = (j, j + 1) if sign_y > 0.0 else (j + 1, j)
     corner = heights[i0, j0]
     rise_x, rise_y = heights[i1, j0] - corner, heights[i0, j1] - corner
-    column = np.round(a - sign_x * on_x) + sign_x * i0
-    row = np.round(b - sign_y * on_y) + sign_y * j0
+    column = floor(a - sign_x * on_x + 0.5) + sign_x * i0
+    row = floor(b - sign_y * on_y + 0.5) + sign_y * j0
     return column, row, corner, rise_x, rise_y, heights[i1, j1] - corner - rise_x - rise_y
 
 

@@ -177,11 +177,7 @@ def magic_tyres(model, state, work, dt):
         if model.any_shift:
             shifted_weights(model, state, work)
         magic_forces(model, state, work)
-        balanced = True
-        for i in range(LANES):
-            if abs(work.change[i]) > tolerance * (state.load[i] + 1.0):
-                balanced = False
-        if balanced:
+        if all_balanced(state, work, tolerance):
             break
         refresh_coefficients(model, state, dt)
     limit_moments(state, work)
@@ -195,13 +191,27 @@ def refresh_coefficients(model, state, dt):
     grows with the s-th power of the load, under 1e-6 of the force below 1 kN. Runge-Kutta's stages (dt = 0) look every
     time.
     """
-    stale = dt == 0.0
+    if dt == 0.0 or any_stale(model, state):
+        tyre_coefficients(model, state)
+
+
+@on_lanes
+def any_stale(model, state):  # -> whether the load of any of the four has left that of its coefficients
+    stale = False
     for i in range(LANES):
         seen = state.load_seen[i]
         if model.kind[i] == MAGIC and not abs(max(state.load[i], 1e-3) - seen) <= 1e-4 * seen:
             stale = True
-    if stale:
-        tyre_coefficients(model, state)
+    return stale
+
+
+@on_lanes
+def all_balanced(state, work, tolerance):  # -> whether no load of the four has changed by more
+    balanced = True
+    for i in range(LANES):
+        if abs(work.change[i]) > tolerance * (state.load[i] + 1.0):
+            balanced = False
+    return balanced
 
 
 @on_lanes
