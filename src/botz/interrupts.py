@@ -30,7 +30,7 @@ def end_at_once() -> None:
     in_main = threading.current_thread() is threading.main_thread()
     if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, end)
-        atexit.register(keep_exit_code)  # before all others, so that it is called after them
+        atexit.register(at_the_end)  # before all others, so that it is called after them
 
 
 def as_usual() -> None:
@@ -50,9 +50,11 @@ def ended_by_one() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def keep_exit_code() -> None:
-    """Python ends itself by the signal where a Ctrl-C came during `exec` of a text, as dataclasses and named tuples use
-    it when they are made, although that was seen to."""
+def at_the_end() -> None:
+    """The command is over, and the exit code is its own. While Python takes its modules apart, a Ctrl-C would end it by
+    the signal; and Python ends itself by the signal where one came during `exec` of a text, as dataclasses and named
+    tuples use it when they are made, although that was seen to."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _ended_by_one:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):

@@ -99,6 +99,29 @@ command.main([])
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(("words", "code"), [(["--version"], 0), (["run", "no-such"], 2)], ids=["good", "mistake"])
+def test_an_interrupt_after_the_command_is_over_changes_nothing(words: list[str], code: int):
+    """Python still takes its modules apart then, and has given the signal back to the system."""
+    text = f"""
+import os, signal, sys
+sys.argv = ["botz", *{words!r}]
+from botz.cli.main import main
+class Late:
+    def __init__(self):
+        self.kill, self.number = os.kill, signal.SIGINT
+        self.pid = os.getpid()
+    def __del__(self):
+        print("taken apart", flush=True)
+        self.kill(self.pid, self.number)
+late = Late()
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert "taken apart" in done.stdout
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
 def slow_module(folder: Path, name: str, *, as_text: bool) -> Path:
     """A module that is imported for ever in place of another one; returns the file that shows it has begun. `as_text`:
     what lasts is a text that is executed, as dataclasses do it."""
