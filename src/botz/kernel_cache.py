@@ -14,6 +14,8 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -104,26 +106,27 @@ def prepare() -> tuple[Path | None, str]:
 
 def point_numba_at(folder: Path) -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    if "numba.np.arraymath" not in sys.modules:
+        sys.meta_path.insert(0, WhenImported("numba.np.arraymath", without_scipy))
     numba = sys.modules.get("numba")
     if numba is None:
-        sys.meta_path.insert(0, WaitForNumba(folder))
+        sys.meta_path.insert(0, WhenImported("numba.core.caching", partial(with_checksums, folder)))
         return
     # Numba came first (a notebook, say): it reads this setting when a function is defined.
     numba.config.CACHE_DIR = str(folder)
     check_files_of(folder, sys.modules["numba.core.caching"])
 
 
-class WaitForNumba(MetaPathFinder, Loader):
-    """Puts checksums into Numba's cache files when Numba is imported, and not before: importing it takes long."""
+class WhenImported(MetaPathFinder, Loader):
+    """Changes a module of Numba when Numba imports it, and not before: importing Numba takes long."""
 
-    MODULE = "numba.core.caching"
-
-    def __init__(self, folder: Path):
-        self._folder = folder
+    def __init__(self, name: str, load: Callable[[Loader, ModuleType], None]):
+        self._name = name
+        self._load = load
         self._loader: Loader | None = None
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if fullname != self.MODULE:
+        if fullname != self._name:
             return None
         sys.meta_path.remove(self)
         spec = find_spec(fullname)
@@ -133,8 +136,25 @@ class WaitForNumba(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         assert self._loader is not None
-        self._loader.exec_module(module)
-        check_files_of(self._folder, module)
+        self._load(self._loader, module)
+
+
+def with_checksums(folder: Path, loader: Loader, caching: ModuleType) -> None:
+    loader.exec_module(caching)
+    check_files_of(folder, caching)
+
+
+def without_scipy(loader: Loader, arraymath: ModuleType) -> None:
+    """Numba looks for SciPy's linear algebra, a sixth of the time in which a run starts, to know whether products of
+    matrices can be compiled. It looks again where one is compiled."""
+    from numba.np import linalg
+
+    look = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        loader.exec_module(arraymath)
+    finally:
+        linalg.ensure_blas = look
 
 
 def is_ours(folder: Path) -> bool:

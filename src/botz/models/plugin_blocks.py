@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from botz.models.plugins import MOTOR, OWN, OWN_ELEMENT, OWN_SENSOR, SURFACE
+from botz.models.plugins import MOTOR, OWN_ELEMENT, OWN_SENSOR, SURFACE
 from botz.models.robot_model import ModelActuator, ModelJoint
-from botz.models.xml_tree import XmlNode, shown
+from botz.models.xml_tree import OWN, XmlNode, shown
 from botz.scenario.multibody.elements import Element, LiftDrag, Propeller
 from botz.scenario.multibody.sensors import Sensor
 

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from botz.models.robot_model import ModelActuator, ModelJoint
-from botz.models.xml_tree import XmlNode, XmlReading
+from botz.models.xml_tree import OWN, XmlNode, XmlReading
 from botz.scenario.misfits import Misfits
 from botz.scenario.multibody.elements import Element, UserElement
 from botz.scenario.multibody.schema import ActuatorSpec, AnyElement, AnySensor
@@ -27,8 +27,6 @@ SOURCE_COEFFICIENT = 2.0032092e-5
 """K of the thrust plugin's propeller [N·s²/rad²]. Source: [costa2022] section 3.8, Σf / Σω² of its table 2."""
 UNKNOWN = "unknown plugin"
 """Key of the notes on plugins that Botz does not know; in a scenario they are errors unless it says otherwise."""
-OWN = "botz"
-"""Child of a foreign plugin block with what Botz knows beyond it."""
 OWN_ELEMENT, OWN_SENSOR = "botz-element", "botz-sensor"
 """`filename` of blocks that are Botz' own."""
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from botz.errors import Problem
-from botz.scenario.multibody.elements import Element
-from botz.scenario.multibody.sensors import Sensor
 from botz.transforms import posed
+
+if TYPE_CHECKING:
+    from botz.scenario.multibody.elements import Element
+    from botz.scenario.multibody.sensors import Sensor
 
 SHAPES = ("box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh")
 JOINTS = ("fixed", "revolute", "continuous", "prismatic")

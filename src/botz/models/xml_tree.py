@@ -22,6 +22,8 @@ LARGEST = 64 * 2**20
 """Largest model file [bytes]; meshes are files of their own."""
 DEEPEST = 200
 MOST_ELEMENTS = 1_000_000
+OWN = "botz"
+"""Child of an element, or of a foreign plugin block, with what Botz knows beyond it."""
 
 
 _DECLARATION = re.compile(rb"<\?xml\s[^<>]*\?>")

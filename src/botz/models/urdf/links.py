@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from botz.models.meshes.files import MeshFinding
-from botz.models.plugins import OWN
 from botz.models.robot_model import Inertial, ModelJoint, ModelLink, ModelShape, turned_to
-from botz.models.xml_tree import XmlNode, XmlReading
+from botz.models.xml_tree import OWN, XmlNode, XmlReading
 from botz.scenario.names import closest
 from botz.transforms import transform
 

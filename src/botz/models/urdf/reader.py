@@ -15,11 +15,11 @@ import numpy as np
 
 from botz.errors import InputError, Problem
 from botz.models.meshes.files import MeshFinding, MissingMeshes, package_folder
-from botz.models.plugins import OWN, PluginReading, actuator_misfits
+from botz.models.plugins import PluginReading, actuator_misfits
 from botz.models.robot_model import ModelActuator, ModelJoint, Place, RobotModel
 from botz.models.tree import inertia_problems, tree_problems
 from botz.models.urdf.links import UNLIMITED, WORLD, UrdfLinks
-from botz.models.xml_tree import XmlNode, read_xml
+from botz.models.xml_tree import OWN, XmlNode, read_xml
 from botz.scenario.names import closest
 
 _INTERFACES = {

@@ -9,13 +9,10 @@ import numpy as np
 
 from botz.errors import Problem
 from botz.models.meshes.files import copied_meshes
-from botz.models.plugin_blocks import element_block, sensor_block
-from botz.models.plugins import OWN
 from botz.models.robot_model import ModelActuator, ModelJoint, ModelLink, ModelShape, RobotModel
 from botz.models.urdf.links import UNLIMITED, WORLD
 from botz.models.written import write_text
-from botz.models.xml_tree import XmlNode, shown, xml_text
-from botz.scenario.multibody.elements import UserElement
+from botz.models.xml_tree import OWN, XmlNode, shown, xml_text
 from botz.transforms import rpy_from_rotation
 
 _INTERFACES = {kind: f"hardware_interface/{kind.title()}JointInterface" for kind in ("position", "velocity", "effort")}
@@ -61,6 +58,15 @@ class _Writing:
             _transmission(robot, actuator)
         for joint in model.joints.values():
             _spring(robot, joint)
+        if model.elements or model.sensors:
+            self._plugins(robot)
+        return robot
+
+    def _plugins(self, robot: XmlNode) -> None:
+        from botz.models.plugin_blocks import element_block, sensor_block  # late: robots of other families have none
+        from botz.scenario.multibody.elements import UserElement
+
+        model = self.model
         for name, element in model.elements.items():
             if isinstance(element, UserElement):
                 self.left_out.append(Problem(f"element {name!r} is a function of yours; say it in the scenario"))
@@ -68,7 +74,6 @@ class _Writing:
             robot.add("gazebo").children.append(element_block(name, element, model.joints, model.actuators))
         for name, sensor in model.sensors.items():
             robot.add("gazebo").children.append(sensor_block(name, sensor))
-        return robot
 
     def _link(self, robot: XmlNode, link: ModelLink) -> None:
         node = robot.add("link", name=link.name)
