@@ -295,6 +295,8 @@ def shown_default(field: Any) -> str:
         return "none"
     if isinstance(value, soccer.BallWall):
         return f"`{{restitution: {value.restitution:g}, friction: {value.friction:g}}}`"
+    if isinstance(value, schema.Translated):
+        return f"`{value}`" if value.en else "empty"
     if isinstance(value, BaseModel):
         return "see below"
     if isinstance(value, tuple):

@@ -59,6 +59,10 @@ def driven(driver: Page) -> tuple[Page, str]:
 def test_scenarios_of_the_library_and_under_the_root_are_listed(lab: RunningLab):
     found = {one["name"]: one for one in lab.json("/api/scenarios")}
     assert found[SCENARIO]["engine"] == "kinematics" and found[SCENARIO]["description"]
+    texts = found[SCENARIO]["texts"]
+    assert texts["en"][1] == found[SCENARIO]["description"] and set(texts) == {"en", "pt-BR"}
+    assert texts["pt-BR"][0] and texts["pt-BR"] != texts["en"]
+    assert lab.json(f"/api/form?scenario={SCENARIO}")["texts"] == texts
     assert set(botz.scenario.library.names("scenario")) < set(found)
     assert {"below/small.yaml", "fails.yaml"} == set(found) - set(botz.scenario.library.names("scenario"))
 

@@ -2,7 +2,7 @@
 import type { Lab } from "./app";
 import { button, clear, h, icon, iconButton, note } from "./dom";
 import { fieldId, SettingsForm, TERRAIN_KEY, Typed } from "./forms";
-import { said, text, textOr } from "./i18n";
+import { said, text, textOr, translated } from "./i18n";
 import type { ScenarioInfo } from "./protocol";
 import { recordingRow, searchable } from "./recording_rows";
 import { isOver } from "./state";
@@ -14,13 +14,19 @@ function plain(words: string): string {
   return words.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
 }
 
+/** Title and description in the chosen language. */
+function titleAndDescription(one: ScenarioInfo): [string, string] {
+  return one.texts ? translated(one.texts) : ["", said(one.description, one.said)];
+}
+
 /** Scenarios that fit the search, by engine; files of the user come first. */
 export function groupScenarios(all: readonly ScenarioInfo[], search: string): Map<string, ScenarioInfo[]> {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const groups = new Map<string, ScenarioInfo[]>();
   const isFile = (one: ScenarioInfo): boolean => /\.ya?ml$/.test(one.name);
   for (const one of [...all].sort((a, b) => Number(isFile(b)) - Number(isFile(a)))) {
-    const haystack = plain(`${one.name} ${one.engine} ${one.description} ${one.keywords ?? ""}`);
+    const texts = Object.values(one.texts ?? {}).flat();
+    const haystack = plain([one.name, one.engine, one.description, ...texts, one.keywords ?? ""].join(" "));
     if (!words.every((word) => haystack.includes(plain(word)))) continue;
     const head = isFile(one) ? "files" : one.engine;
     groups.set(head, [...(groups.get(head) ?? []), one]);
@@ -113,6 +119,7 @@ export class Library {
         typed,
       );
       start.disabled = !this.form.valid;
+      const [title, about] = titleAndDescription(form);
       this.setup.replaceChildren(
         h(
           "div",
@@ -121,11 +128,12 @@ export class Library {
           h(
             "div",
             {},
-            h("h3", {}, form.name),
+            h("h3", {}, title || form.name),
+            title ? h("span", { class: "scenario-name" }, form.name) : "",
             h("span", { class: "engine" }, textOr(`engine.${form.engine}`, form.engine)),
           ),
         ),
-        form.description ? h("p", { class: "muted" }, form.description) : "",
+        about ? h("p", { class: "muted" }, about) : "",
         h("div", { class: "setup-form" }, this.form.element),
         h("div", { class: "setup-foot" }, start),
       );
@@ -182,6 +190,7 @@ export class Library {
     for (const [head, members] of groups) {
       this.scenarios.append(h("h3", { class: "list-head" }, textOr(`engine.${head}`, head || text("library.other"))));
       for (const one of members) {
+        const [title, about] = titleAndDescription(one);
         this.scenarios.append(
           h(
             "div",
@@ -195,8 +204,9 @@ export class Library {
                 on: { click: () => void this.choose(one.name) },
               },
               one.picture ? h("img", { class: "thumb", src: one.picture, alt: "", loading: "lazy" }) : "",
-              h("strong", {}, one.name),
-              h("span", {}, said(one.description, one.said)),
+              h("strong", {}, title || one.name),
+              title ? h("span", { class: "scenario-name" }, one.name) : "",
+              h("span", {}, about),
             ),
             iconButton(
               "play",

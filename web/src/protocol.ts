@@ -222,6 +222,8 @@ export interface ScenarioInfo {
   name: string;
   engine: string;
   description: string;
+  /** Title and description by language; not where it cannot be read. */
+  texts?: Texts;
   /** What else it is found by, in both languages. */
   keywords?: string;
   /** Address of its picture, where there is one. */

@@ -50,7 +50,7 @@ def list_library(
 
             raise InputError(Problem(f"nothing in the library is about {word!r}{closest(word, FAMILIES)}"))
     if as_json:
-        print_json({kind: [entry._asdict() for entry in entries] for kind, entries in found.items()})
+        print_json({kind: [entry.data() for entry in entries] for kind, entries in found.items()})
         return
     from rich.table import Table
 
@@ -81,7 +81,8 @@ def is_about(entry: Entry, word: str) -> bool:
     word = word.lower()
     if word in FAMILIES:
         return entry.engine == word
-    return word in entry.name or word in entry.description.lower()
+    texts = (entry.name, *entry.titles.values(), *entry.descriptions.values())
+    return any(word in text.lower() for text in texts)
 
 
 def first_sentence(text: str) -> str:

@@ -18,10 +18,24 @@ Kind = Literal["scenario", "robot"]
 _FOLDERS = {"scenario": "scenarios", "robot": "robots"}
 
 
+Texts = dict[str, str]
+"""A text by language: `en`, and what else there is."""
+
+
 class Entry(NamedTuple):
     name: str
     engine: str
-    description: str
+    titles: Texts
+    descriptions: Texts
+
+    @property
+    def description(self) -> str:
+        return self.descriptions.get("en", "")
+
+    def data(self) -> dict[str, str]:
+        """In English."""
+        return {"name": self.name, "engine": self.engine, "title": self.titles.get("en", ""),
+                "description": self.description}  # fmt: skip
 
 
 def library_folder() -> Path:
@@ -67,21 +81,28 @@ def list_robots() -> list[Entry]:
 
 
 def _entry(kind: Kind, name: str) -> Entry:
-    return Entry(name, _inherited(kind, name, "engine"), _inherited(kind, name, "description"))
+    engine = _inherited(kind, name, "engine").get("en", "")
+    return Entry(name, engine, _inherited(kind, name, "title"), _inherited(kind, name, "description"))
 
 
-def _inherited(kind: Kind, name: str, key: str) -> str:
+def _inherited(kind: Kind, name: str, key: str) -> Texts:
     """What the file says, or else the library file that it extends."""
     seen: set[str] = set()
     while name not in seen and (path := path_of(kind, name)) is not None:
         seen.add(name)
         document = read(path)
-        if (text := _text(document, key)) is not None:
-            return " ".join(text.split())
-        name = _text(document, "extends") or ""
-    return ""
+        if texts := texts_of(document, key):
+            return texts
+        name = texts_of(document, "extends").get("en", "")
+    return {}
 
 
-def _text(document: Node, key: str) -> str | None:
+def texts_of(document: Node, key: str) -> Texts:
+    """A text of a file that is not checked yet: one text is English, several are named by their language."""
     node = document.get(key)
-    return node.value if node is not None and isinstance(node.value, str) else None
+    value = node.value if node is not None else None
+    if isinstance(value, str):
+        return {"en": " ".join(value.split())}
+    if not isinstance(value, dict):
+        return {}
+    return {name: " ".join(text.value.split()) for name, text in value.items() if isinstance(text.value, str)}

@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     StringConstraints,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import core_schema
@@ -397,6 +398,33 @@ def controllers_of(family: str, *own: type[Controller]) -> ByType:
     )
 
 
+class Translated(Strict):
+    """A text for people, in English and perhaps in Portuguese."""
+
+    en: str = ""
+    """In English."""
+    pt: str = ""
+    """In Brazilian Portuguese."""
+
+    def __str__(self) -> str:
+        return self.en
+
+
+def _english(value: Any) -> Any:
+    return {"en": value} if isinstance(value, str) else value
+
+
+_TEXT = {"type": "string"}
+Text = Annotated[
+    Translated,
+    BeforeValidator(_english),
+    WithJsonSchema(
+        {"anyOf": [_TEXT, {"type": "object", "properties": {"en": _TEXT, "pt": _TEXT}, "additionalProperties": False}]}
+    ),
+]
+"""A text is English; several are named by their language."""
+
+
 class ScenarioBase(Strict):
     """The common part of every scenario; each family's scenario adds `engine`, `robots` and `world`."""
 
@@ -404,8 +432,10 @@ class ScenarioBase(Strict):
     """Version of the format."""
     name: str = Field(default="", pattern=RUN_NAME_PATTERN)
     """Name of runs; the file's name where it is not given."""
-    description: str = ""
-    """What it shows, for people."""
+    title: Text = Translated()
+    """What it is called, for people; a mapping of `en` and `pt` where it has two languages."""
+    description: Text = Translated()
+    """What it shows, for people; a mapping of `en` and `pt` where it has two languages."""
     seed: int = Field(default=0, ge=0, lt=2**63)
     """Seed of all randomness of the run."""
     time: TimeSettings = TimeSettings()

@@ -15,7 +15,7 @@ from botz.scenario.load import load
 @pytest.mark.parametrize("name", library.names("scenario"))
 def test_a_shipped_scenario_loads_and_its_robots_move(name):
     spec = load(name).spec
-    assert spec.description
+    assert spec.title.en and spec.description.en
     assert 1 <= spec.time.duration <= 300
     engine = make_engine(spec)
     row = np.empty(engine.channels.width)

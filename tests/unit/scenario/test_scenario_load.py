@@ -270,7 +270,7 @@ def test_mistakes_in_a_robot_by_itself(folder: Path, write: Write) -> None:
 
 
 def test_the_library_lists_what_it_holds(folder: Path) -> None:
-    assert library.list_scenarios() == [
+    assert [(entry.name, entry.engine, entry.description) for entry in library.list_scenarios()] == [
         ("circle", "kinematics", "drives in circles"),
         ("slow-circle", "kinematics", "drives slowly"),
     ]
@@ -281,6 +281,25 @@ def test_the_library_lists_what_it_holds(folder: Path) -> None:
     ]
     with pytest.raises(InputError, match=r"no robot 'trik' in the library; did you mean 'trike'\?"):
         library.find("robot", "trik")
+
+
+def test_titles_and_descriptions_are_of_one_language_or_several(write: Write) -> None:
+    text = "extends: circle\ntitle: {en: Circle, pt: Círculo}\ndescription: Round.\n"
+    both = load(write(text, "s.yaml"))
+    assert (both.spec.title.en, both.spec.title.pt, str(both.spec.description)) == ("Circle", "Círculo", "Round.")
+    # What a file says takes the place of all languages below it.
+    write("extends: ./s.yaml\ntitle: Mine\n", "t.yaml")
+    assert load("t.yaml").spec.title.model_dump() == {"en": "Mine", "pt": ""}
+    with pytest.raises(InputError, match=r"title.fr: unknown key; choose from: en, pt"):
+        load(write("extends: circle\ntitle: {fr: Cercle}\n", "u.yaml"))
+
+
+def test_everything_shipped_has_a_title_in_both_languages() -> None:
+    for entry in library.list_scenarios():
+        assert all(entry.titles.get(language) for language in ("en", "pt")), entry.name
+        assert all(entry.descriptions.get(language) for language in ("en", "pt")), entry.name
+    titles = [entry.titles["en"] for entry in library.list_scenarios()]
+    assert len(set(titles)) == len(titles)
 
 
 def test_a_library_name_is_never_a_path(folder: Path, write: Write) -> None:

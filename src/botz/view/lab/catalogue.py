@@ -21,6 +21,8 @@ from botz.view.lab.sentences import LabError, Sentence, told
 PICTURES = Path(library.__file__).parent / "library" / "pictures"
 """Made by tools/make_thumbnails.py."""
 MOST_FILES = 2000
+LANGUAGES = {"en": "en", "pt-BR": "pt"}
+"""Of the page, and what scenario files call them."""
 DEEPEST = 8
 """Folders below the root that are looked into."""
 
@@ -31,6 +33,20 @@ def picture_of(name: str) -> Path | None:
         return None
     path = PICTURES / f"{name}.webp"
     return path if path.is_file() else None
+
+
+def by_language(titles: library.Texts, descriptions: library.Texts) -> dict[str, tuple[str, str]]:
+    """Title and description in each language of the page that a scenario speaks, missing ones in English."""
+    texts = {}
+    for language, key in LANGUAGES.items():
+        if key == "en" or titles.get(key) or descriptions.get(key):
+            texts[language] = tuple(one.get(key) or one.get("en", "") for one in (titles, descriptions))
+    return texts
+
+
+def shown(entry: library.Entry) -> dict[str, Any]:
+    texts = by_language(entry.titles, entry.descriptions)
+    return {"name": entry.name, "engine": entry.engine, "description": entry.description, "texts": texts}
 
 
 class Catalogue:
@@ -67,7 +83,7 @@ class Catalogue:
 
     def entries(self) -> list[dict[str, Any]]:
         """Name, engine and description of each, for the list on the page."""
-        entries: list[dict[str, Any]] = [one._asdict() for one in library.list_scenarios()]
+        entries: list[dict[str, Any]] = [shown(entry) for entry in library.list_scenarios()]
         for name, path in self.files().items():
             entry = self._entry(name, path)
             if entry is not None:
@@ -92,11 +108,8 @@ class Catalogue:
         except BotzError as error:
             return {"name": name, "engine": "", **told(Sentence("unreadable.scenario", why=str(error)), "description")}
 
-        def text(key: str) -> str:
-            node = document.get(key)
-            return " ".join(node.value.split()) if node is not None and isinstance(node.value, str) else ""
-
-        return {"name": name, "engine": text("engine"), "description": text("description")}
+        texts = {key: library.texts_of(document, key) for key in ("engine", "title", "description")}
+        return shown(library.Entry(name, texts["engine"].get("en", ""), texts["title"], texts["description"]))
 
     def data_of(self, name: str) -> dict[str, Any] | None:
         """The scenario that a recording's name means, as it is now; None where there is none or it cannot be read."""

@@ -19,6 +19,7 @@ from botz.scenario.load import LoadedScenario
 from botz.scenario.names import closest
 from botz.scenario.terrain import GridTerrain
 from botz.scenario.units import POSE_KEYS, SPACE_POSE_KEYS, Quantity
+from botz.view.lab.catalogue import by_language
 from botz.view.lab.sentences import LabError, Sentence
 
 MOST_FIELDS = 300
@@ -125,7 +126,8 @@ def form_of(loaded: LoadedScenario) -> dict[str, Any]:
     return {
         "name": loaded.name,
         "engine": loaded.engine,
-        "description": spec.description,
+        "description": spec.description.en,
+        "texts": by_language(spec.title.model_dump(), spec.description.model_dump()),
         "fields": [asdict(one) for one in fields_of(spec)],
     }
 
