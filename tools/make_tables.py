@@ -66,6 +66,7 @@ BENCH_PAGES = {
     "arm": ARM_PAGE,
     "multibody": MULTIBODY_PAGE,
     "lab": LAB_PAGE,
+    "startup": ROOT / "docs" / "running.md",
 }
 """Where the numbers of each benchmark stand."""
 

@@ -10,6 +10,7 @@ import pytest
 
 from botz.bench import peers, results, suites
 from botz.bench.kinematics import suite as kinematics
+from botz.bench.startup import suite as startup
 from botz.errors import InputError
 
 KEYS = {"metric", "value", "unit", "target", "met", "peer", "peer_value", "ratio"}
@@ -42,8 +43,6 @@ def test_the_report_has_its_keys(monkeypatch: pytest.MonkeyPatch):
         "steps_per_second",
         lambda data, *, record_every, steps=1000: loop(data, record_every=record_every, steps=1000),
     )
-    monkeypatch.setattr(kinematics, "command_seconds", lambda arguments: 0.1)
-    monkeypatch.setattr(kinematics, "first_step_seconds", lambda: 0.5)
     monkeypatch.setattr(peers, "measure", lambda script: (None, "not there"))
     report = json.loads(json.dumps(suites.run("kinematics")))
     assert set(report) == {"bench", "machine", "results"}
@@ -53,6 +52,15 @@ def test_the_report_has_its_keys(monkeypatch: pytest.MonkeyPatch):
     whole = rows["whole run, recorded every 100th step"]
     assert whole["target"] == 2e6 and whole["peer"] == "ir-sim (skipped: not there)" and whole["ratio"] is None
     assert all(row["value"] > 0 for row in report["results"] if row["unit"] != "ns/step")
+
+
+def test_starting_up_is_measured_by_commands_of_their_own(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(startup, "best", lambda measure, repeats=1: measure())
+    monkeypatch.setattr(startup, "RUNS", {"kinematics": ("differential-circle", 0.8)})
+    rows = {row["metric"]: row for row in suites.run("startup")["results"]}
+    assert rows["botz --help"]["target"] == 0.2
+    assert rows["warm botz run differential-circle, to its end"]["target"] == 0.8
+    assert all(row["value"] > 0 for row in rows.values())
 
 
 def test_a_peer_that_is_not_installed_is_skipped_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

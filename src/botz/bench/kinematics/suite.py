@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
 import time
 from math import cos, sin
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,35 +86,6 @@ def plain_python_steps_per_second(steps: int = 100_000) -> float:
     return steps / best(measure)
 
 
-def command_seconds(arguments: list[str], repeats: int = 3) -> float:
-    def measure() -> float:
-        began = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "botz", *arguments], check=True, capture_output=True)
-        return time.perf_counter() - began
-
-    return best(measure, repeats)
-
-
-def first_step_seconds() -> float:
-    """From the start of a warm `botz run` until its first steps are taken: the time of a run of one step."""
-    with tempfile.TemporaryDirectory() as folder:
-        import yaml
-
-        data = differential()
-        data["time"]["duration"] = 0.001
-        file = Path(folder) / "first_step.yaml"
-        file.write_text(yaml.safe_dump(data), encoding="utf-8")
-
-        def measure() -> float:
-            out = str(Path(folder) / f"run-{time.time_ns()}")
-            began = time.perf_counter()
-            command = [sys.executable, "-m", "botz", "run", str(file), "--out", out]
-            subprocess.run(command, check=True, capture_output=True)
-            return time.perf_counter() - began
-
-        return best(measure)
-
-
 def run() -> list[Result]:
     bare = steps_per_second(differential(), record_every=0)
     rows = steps_per_second(differential(), record_every=100)
@@ -149,6 +116,4 @@ def run() -> list[Result]:
             "robot steps/s",
         ),
         rate("recorded every step", recorded_steps_per_second(1000.0, 200.0), "steps/s"),
-        duration("botz --help", command_seconds(["--help"]), "s", target=0.3),
-        duration("warm botz run to its first step and back", first_step_seconds(), "s", target=2.0),
     ]

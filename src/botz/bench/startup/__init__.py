@@ -1,0 +1,1 @@
+"""How long a command takes from the key to the prompt."""
