@@ -44,7 +44,7 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 EVERYTHING: Mapping[str, Any] = {"record.channels": ["*"]}
-WALL = {"wall_s", "realtime_factor"}
+WALL = {"wall_s", "realtime_factor", "paused_s"}
 """Lines of the summary that tell of wall time, as the clock's topic does."""
 PARTS = 16
 """Hashes of so many equal parts tell from when on values differ."""

@@ -79,6 +79,8 @@ def test_two_recordings_are_compared_as_ghosts_and_by_their_difference(open_page
     assert shown != other
     page.js("botzLab.lab.store.set({ library: false })")
     page.page.click("#tab-compare")
+    choice = page.page.locator(f'label:has([data-ghost="{other}"])')
+    assert "0.5" in choice.locator(".changes").inner_text()  # told apart by what was changed
     page.page.locator(f'[data-ghost="{other}"]').check()
     assert page.event("ghost")["id"] == other
     page.until("botzLab.state.ghosts.length === 1", "the ghost")
@@ -173,6 +175,12 @@ def test_a_recording_is_named_told_apart_taken_home_and_deleted(open_page: OpenP
     view.locator("dialog.naming input").fill("my best run")
     view.locator("dialog.naming input").press("Enter")
     row.locator("strong", has_text="my best run").wait_for()
+    page.until("document.querySelector('.topbar .title').textContent === 'my best run'", "the name on top")
+    view.fill("input.search", "RUN 77 ")
+    assert row.is_visible()
+    view.fill("input.search", "run 78")
+    row.wait_for(state="detached")
+    view.fill("input.search", "")
     assert (page.lab.runs / key / "name.txt").read_text(encoding="utf-8") == "my best run\n"
     with view.expect_download() as got:
         row.locator('[data-tip="recording.csv"]').click()

@@ -141,11 +141,14 @@ def test_outside_commands_and_their_timeouts_are_replayed(scenario_file: Scenari
 
 def test_a_reader_can_pause_and_stop_a_run(scenario_file: ScenarioFile, tmp_path: Path):
     paused: list[int] = []
+    moments: list[float] = []
 
     def steer(run_id: str) -> None:
+        moments.append(time.monotonic())
         run = AttachedRun(run_id)
         wait_until(lambda: run.time >= 0.1)
         run.pause()
+        moments.append(time.monotonic())
 
         def stands_still() -> bool:
             paused.append(run.latest()[0])
@@ -153,15 +156,21 @@ def test_a_reader_can_pause_and_stop_a_run(scenario_file: ScenarioFile, tmp_path
             return run.latest()[0] == paused[-1]
 
         wait_until(stands_still)
+        time.sleep(1.0)
+        moments.append(time.monotonic())
         run.pause(False)
         wait_until(lambda: run.latest()[0] > paused[-1])
         run.stop()
 
     file = scenario_file({"time": {"realtime": True, "duration": 1000.0}})
     outcome = run_with_reader(file, tmp_path / "run", steer)
+    whole, held = time.monotonic() - moments[0], moments[2] - moments[1]
     assert (outcome.status, outcome.exit_code) == ("interrupted", 130)
     rec = read(outcome.path)
     assert rec.complete and rec.summary["status"] == "interrupted"
+    # A run that waited for somebody was not slow: pauses are no part of its wall time.
+    assert float(rec.summary["paused_s"]) > 0.5 * held
+    assert float(rec.summary["wall_s"]) < whole - 0.5 * held
     assert paused and int(rec.summary["steps"]) > paused[-1]
     assert rec.steps().tolist() == list(range(0, int(rec.summary["steps"]) + 1, 10))
     assert replay_recording(rec).identical

@@ -245,6 +245,21 @@ def test_a_damaged_cache_is_cleared_and_compiled_again_with_one_notice(tmp_path:
     assert (found, notices) == (compiled.removesuffix("0") + "1", "")
 
 
+def test_first_runs_at_once_share_one_empty_cache(tmp_path: Path):
+    environment = {**os.environ, "BOTZ_CACHE_DIR": str(tmp_path / "none yet")}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    command = [sys.executable, "-c", ONE_KERNEL]
+    together = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(6)
+    ]
+    answers = [(*process.communicate(), process.returncode) for process in together]
+    assert [(notices, code) for _, notices, code in answers] == [("", 0)] * len(together)
+    assert len({out.rsplit(maxsplit=1)[0] for out, _, _ in answers}) == 1
+    later = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert later.stdout.endswith(" 1\n") and later.stderr == ""
+
+
 def cache_files(folder: Path):
     from numba.core import caching
 

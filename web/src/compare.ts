@@ -1,5 +1,7 @@
 // Two runs against each other: the difference of a channel, moment by moment.
 import type { RecordingInfo } from "./protocol";
+import { searchable } from "./recordings";
+import { fits } from "./search";
 import type { Series } from "./source";
 
 export interface Difference {
@@ -67,12 +69,8 @@ export function comparable(
   shown: { recording: string | null; scenario: string | undefined; chosen: readonly string[] },
   search = "",
 ): RecordingInfo[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = (one: RecordingInfo): boolean => {
-    const told = `${one.id} ${one.scenario} ${one.engine} ${one.started}`.toLowerCase();
-    return shown.chosen.includes(one.id) || words.every((word) => told.includes(word));
-  };
-  const others = all.filter((one) => one.id !== shown.recording && one.duration > 0 && fits(one));
+  const listed = (one: RecordingInfo): boolean => shown.chosen.includes(one.id) || fits(searchable(one), search);
+  const others = all.filter((one) => one.id !== shown.recording && one.duration > 0 && listed(one));
   return others.sort((a, b) => Number(b.scenario === shown.scenario) - Number(a.scenario === shown.scenario));
 }
 

@@ -4,8 +4,8 @@ import { Chart, type DrawnCurve } from "./chart";
 import { comparable, difference, isAngle } from "./compare";
 import { clear, h, note } from "./dom";
 import { clock, number, text } from "./i18n";
-import { when } from "./library";
 import type { Panel } from "./panels";
+import { changesLine, changesTip, titleOf, when } from "./recordings";
 import { componentName, componentUnit, type Series } from "./source";
 
 const MOST_LISTED = 60;
@@ -77,13 +77,20 @@ export class ComparePanel implements Panel {
       box.disabled = this.busy.has(one.id);
       box.addEventListener("change", () => void this.toggle(one.id, box.checked));
       const dot = h("i", { class: "swatch" });
+      const changes = one.changes ?? [];
       if (ghost) dot.style.background = ghost.colour;
       this.list.append(
         h(
           "label",
-          { class: "switch-row" },
+          { class: "switch-row", title: changesTip(changes) || undefined },
           dot,
-          h("span", {}, h("b", {}, one.scenario), h("small", {}, `${when(one.started)} · ${clock(one.duration, 1)}`)),
+          h(
+            "span",
+            {},
+            h("b", {}, titleOf(one)),
+            changes.length ? h("small", { class: "changes" }, changesLine(changes)) : "",
+            h("small", {}, `${when(one.started)} · ${clock(one.duration, 1)}`),
+          ),
           box,
         ),
       );
@@ -158,8 +165,8 @@ export class ComparePanel implements Panel {
       if (turn !== this.turn) return;
       if (!series) continue;
       const found = difference(main, series, angle);
-      const started = store.now.recordings.find((one) => one.id === ghost.id)?.started;
-      const label = started ? when(started) : ghost.id;
+      const listed = store.now.recordings.find((one) => one.id === ghost.id);
+      const label = listed ? listed.name || when(listed.started) : ghost.id;
       curves.push({ label, unit, colour: ghost.colour, series });
       differences.push({ label: `Δ ${label}`, unit, colour: ghost.colour, series: found });
       const dot = h("i", { class: "swatch" });

@@ -1,6 +1,6 @@
 // The form of a scenario's main settings, made from what the schema says about them.
 import { h } from "./dom";
-import { formText, language, number, text } from "./i18n";
+import { formText, language, text } from "./i18n";
 import type { FormField, ScenarioForm } from "./protocol";
 
 export type Value = number | boolean | string | null;
@@ -30,20 +30,21 @@ function parseNumber(field: FormField, words: string): Parsed {
   // With a unit of its own it goes to the server as it is, which knows the units.
   const own = /^([-+]?[\d.]+(?:e[-+]?\d+)?) *([a-zA-Z°µ%]\S{0,19})$/.exec(words.replace(",", ".").replace("−", "-"));
   if (own && field.unit && Number.isFinite(Number(own[1])) && Number.isNaN(Number(own[0]))) {
-    if ((field.above ?? null) !== null && Number(own[1]) <= field.above!)
-      return { ok: false, problem: text("form.above", { limit: number(field.above!) }) };
+    // Only 0 is the same in every unit; other limits are the server's.
+    if (field.above === 0 && Number(own[1]) <= 0)
+      return { ok: false, problem: text("form.above", { limit: shown(0) }) };
     return { ok: true, value: `${own[1]} ${own[2]}` };
   }
   const value = Number(words.replace(",", ".").replace("−", "-"));
   if (words === "" || !Number.isFinite(value)) return { ok: false, problem: text("form.number") };
   if (field.kind === "integer" && !Number.isInteger(value)) return { ok: false, problem: text("form.integer") };
   if (typeof field.above === "number" && value <= field.above)
-    return { ok: false, problem: text("form.above", { limit: number(field.above) }) };
+    return { ok: false, problem: text("form.above", { limit: shown(field.above) }) };
   if (field.minimum !== null && value < field.minimum) {
-    return { ok: false, problem: text("form.minimum", { limit: number(field.minimum) }) };
+    return { ok: false, problem: text("form.minimum", { limit: shown(field.minimum) }) };
   }
   if (field.maximum !== null && value > field.maximum) {
-    return { ok: false, problem: text("form.maximum", { limit: number(field.maximum) }) };
+    return { ok: false, problem: text("form.maximum", { limit: shown(field.maximum) }) };
   }
   return { ok: true, value };
 }

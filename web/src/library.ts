@@ -4,15 +4,12 @@ import { button, clear, h, icon, iconButton, note } from "./dom";
 import { fieldId, SettingsForm, TERRAIN_KEY, Typed } from "./forms";
 import { said, text, textOr, translated } from "./i18n";
 import type { ScenarioInfo } from "./protocol";
-import { recordingRow, searchable } from "./recording_rows";
+import { recordingRow } from "./recording_rows";
+import { searchable } from "./recordings";
+import { fits } from "./search";
 import { isOver } from "./state";
 
 const SPEED_KEY = "time.realtime";
-
-/** Small letters without accents. */
-function plain(words: string): string {
-  return words.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
-}
 
 /** Title and description in the chosen language. */
 function titleAndDescription(one: ScenarioInfo): [string, string] {
@@ -21,28 +18,15 @@ function titleAndDescription(one: ScenarioInfo): [string, string] {
 
 /** Scenarios that fit the search, by engine; files of the user come first. */
 export function groupScenarios(all: readonly ScenarioInfo[], search: string): Map<string, ScenarioInfo[]> {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const groups = new Map<string, ScenarioInfo[]>();
   const isFile = (one: ScenarioInfo): boolean => /\.ya?ml$/.test(one.name);
   for (const one of [...all].sort((a, b) => Number(isFile(b)) - Number(isFile(a)))) {
     const texts = Object.values(one.texts ?? {}).flat();
-    const haystack = plain([one.name, one.engine, one.description, ...texts, one.keywords ?? ""].join(" "));
-    if (!words.every((word) => haystack.includes(plain(word)))) continue;
+    if (!fits([one.name, one.engine, one.description, ...texts, one.keywords ?? ""].join(" "), search)) continue;
     const head = isFile(one) ? "files" : one.engine;
     groups.set(head, [...(groups.get(head) ?? []), one]);
   }
   return groups;
-}
-
-/** A day and time as short as it can be understood; to the second, since short runs of a minute have to be told apart. */
-export function when(started: string, now = new Date()): string {
-  const at = new Date(started);
-  if (Number.isNaN(at.getTime())) return started;
-  const two = (value: number): string => String(value).padStart(2, "0");
-  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":");
-  const same = at.toDateString() === now.toDateString();
-  const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  return same ? time : `${date} ${time}`;
 }
 
 export class Library {
@@ -228,8 +212,7 @@ export class Library {
   private drawRecordings(): void {
     const { recordings, recording } = this.lab.store.now;
     clear(this.recordings);
-    const words = this.search.value.toLowerCase();
-    const found = recordings.filter((one) => searchable(one).includes(words));
+    const found = recordings.filter((one) => fits(searchable(one), this.search.value));
     for (const one of found) this.recordings.append(recordingRow(this.lab, one, one.id === recording));
     if (!found.length) this.recordings.append(note(recordings.length ? "library.none" : "library.noRecordings"));
   }

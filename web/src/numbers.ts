@@ -4,15 +4,14 @@ import { clear, h, iconButton, note, write } from "./dom";
 import { number } from "./i18n";
 import type { Plots } from "./plots";
 import type { ChannelInfo } from "./protocol";
+import { fits } from "./search";
 import { componentUnit } from "./source";
 
 /** Channels by what comes before the last dot or slash: the robot and its part. */
 export function groupChannels(channels: readonly ChannelInfo[], search: string): Map<string, ChannelInfo[]> {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const groups = new Map<string, ChannelInfo[]>();
   for (const channel of channels) {
-    const haystack = `${channel[0]} ${channel[2]} ${channel[3].join(" ")} ${channel[1]}`.toLowerCase();
-    if (!words.every((word) => haystack.includes(word))) continue;
+    if (!fits(`${channel[0]} ${channel[2]} ${channel[3].join(" ")} ${channel[1]}`, search)) continue;
     const head = /^(.*?)[./]/.exec(channel[0])?.[1] ?? "";
     groups.set(head, [...(groups.get(head) ?? []), channel]);
   }

@@ -3,38 +3,16 @@ import type { Lab } from "./app";
 import { askName, askSure } from "./dialogs";
 import { h, iconButton } from "./dom";
 import { clock, said, text, textOr, type Key } from "./i18n";
-import { when } from "./library";
-import type { Change, RecordingInfo } from "./protocol";
+import type { RecordingInfo } from "./protocol";
+import { changesLine, changesTip, titleOf, when } from "./recordings";
 import { isOver } from "./state";
 
-const MOST_TOLD = 3;
 const LONGEST_NAME = 100;
-
-/** A few changes in one line: the last part of each key with its value. */
-export function changesLine(changes: readonly Change[]): string {
-  const told = changes.slice(0, MOST_TOLD).map(([key, , here]) => {
-    const parts = key.split(".");
-    const value = typeof here === "number" ? Number(here.toPrecision(6)) : (here ?? "–");
-    return `${parts.at(-1)} = ${value}`;
-  });
-  if (changes.length > MOST_TOLD) told.push(`+ ${changes.length - MOST_TOLD}`);
-  return told.join(", ");
-}
-
-/** All changes, one per line, for a tip. */
-export function changesTip(changes: readonly Change[]): string {
-  return changes.map(([key, there, here]) => `${key}: ${there ?? "–"} → ${here ?? "–"}`).join("\n");
-}
-
-/** Text that a search looks through. */
-export function searchable(one: RecordingInfo): string {
-  return `${one.id} ${one.scenario} ${one.name ?? ""} ${changesLine(one.changes ?? [])}`.toLowerCase();
-}
 
 export function recordingRow(lab: Lab, one: RecordingInfo, current: boolean): HTMLElement {
   const status = textOr(`status.${one.status}`, said(one.status, one.said));
   const changes = one.changes ?? [];
-  const title = one.name || one.scenario;
+  const title = titleOf(one);
   const path = `api/recordings/${encodeURIComponent(one.id)}`;
   const open = h(
     "button",

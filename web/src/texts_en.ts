@@ -187,7 +187,7 @@ export const en = {
   "step.second": "1 s",
   "step.physics": "1 step",
   "transport.stepLength": "How far a step goes",
-  "form.above": "Greater than {limit}",
+  "form.above": "Greater than {limit}.",
   "seat.free": "Seat free",
   "seat.other": "Watching",
   "seat.youDrive": "You are driving this run.",

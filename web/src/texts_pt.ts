@@ -189,7 +189,7 @@ export const pt: Record<keyof typeof en, string> = {
   "step.second": "1 s",
   "step.physics": "1 passo",
   "transport.stepLength": "Quanto um passo avança",
-  "form.above": "Maior que {limit}",
+  "form.above": "Maior que {limit}.",
   "seat.free": "Assento livre",
   "seat.other": "Assistindo",
   "seat.youDrive": "Você está pilotando esta simulação.",

@@ -27,10 +27,11 @@ export function topBar(lab: Lab, events: TopBarEvents): HTMLElement {
   );
   language.addEventListener("change", () => events.language(language.value as Language));
 
-  store.on(["run", "runs", "mode", "details", "recording", "language", "viewer"], () => {
-    const { details, mode, language: chosen } = store.now;
+  store.on(["run", "runs", "mode", "details", "recording", "recordings", "language", "viewer"], () => {
+    const { details, mode, language: chosen, recording, recordings } = store.now;
     const run = store.currentRun;
-    const name = mode === "replay" ? details?.scenario : run?.scenario;
+    const called = recordings.find((one) => one.id === recording)?.name;
+    const name = mode === "replay" ? called || details?.scenario : run?.scenario;
     write(title, name ?? text("top.nothing"));
     title.title = mode === "replay" ? (store.now.recording ?? "") : "";
     write(

@@ -102,7 +102,7 @@ export class Transport {
       if (document.activeElement !== this.scrub || playback.playing) this.scrub.value = String(part);
       this.scrub.style.setProperty("--part", `${100 * part}%`);
       this.scrub.setAttribute("aria-valuetext", clock(playback.time));
-      write(this.replayTime, `${clock(playback.time)} / ${clock(playback.duration, 1)}`);
+      write(this.replayTime, `${clock(playback.time)} / ${clock(playback.duration)}`);
       setIcon(this.replayPlay, playback.playing ? "pause" : "play");
       tipOf(this.replayPlay, playback.playing ? "timeline.pause" : "timeline.play");
       if (document.activeElement !== this.replaySpeed) this.replaySpeed.value = String(playback.speed);
@@ -114,7 +114,7 @@ export class Transport {
     const { time } = store.now;
     if (run.duration) this.progress.value = Math.min(1, time / run.duration);
     else this.progress.removeAttribute("value");
-    write(this.liveTime, run.duration ? `${clock(time)} / ${clock(run.duration, 1)}` : clock(time));
+    write(this.liveTime, run.duration ? `${clock(time)} / ${clock(run.duration)}` : clock(time));
   }
 
   private drawMode(): void {

@@ -31,5 +31,7 @@ describe("recordings to compare with", () => {
     expect(ids("step")).toEqual(["c-1"]);
     expect(ids("step", ["a-1"])).toEqual(["a-1", "c-1"]);
     expect(ids("nothing of this")).toEqual([]);
+    const named = comparable([{ ...all[1]!, name: "Órbita", changes: [["seed", 1, 9]] }], { ...shown, recording: null }, "orbita seed");
+    expect(named).toHaveLength(1);
   });
 });

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { grouped, groupTitle, labelOf, overrides, parseField, shown, Typed, type Value } from "../src/forms";
 import { setLanguage } from "../src/i18n";
-import { groupScenarios, when } from "../src/library";
+import { groupScenarios } from "../src/library";
+import { when } from "../src/recordings";
 import { groupChannels } from "../src/numbers";
 import type { ChannelInfo, FormField, SceneDescription, SceneLayer } from "../src/protocol";
 import { componentName, componentUnit, sceneChannels } from "../src/source";
@@ -41,7 +42,7 @@ describe("fields", () => {
     expect(parseField(limited, "1e1")).toEqual({ ok: true, value: 10 });
     for (const wrong of ["", "abc", "-1", "21", "Infinity", "1.2.3"])
       expect(parseField(limited, wrong).ok, wrong).toBe(false);
-    expect(parseField(limited, "21")).toEqual({ ok: false, problem: "At most 20.00." });
+    expect(parseField(limited, "21")).toEqual({ ok: false, problem: "At most 20." });
   });
 
   it("take whole numbers, choices, switches and words", () => {
@@ -112,7 +113,11 @@ describe("fields", () => {
     } as FormField;
     expect(parseField(duration, "2 min")).toEqual({ ok: true, value: "2 min" });
     expect(parseField(duration, "2,5min")).toEqual({ ok: true, value: "2.5 min" });
-    for (const typed of ["0", "-1", "0 min"]) expect(parseField(duration, typed).ok).toBe(false);
+    for (const typed of ["0", "-1", "0 min"]) {
+      expect(parseField(duration, typed)).toEqual({ ok: false, problem: "Greater than 0." });
+    }
+    expect(parseField({ ...duration, above: 5 }, "1 h").ok).toBe(true); // 1 is not above 5, an hour may be
+    expect(parseField({ ...duration, above: null, maximum: 2.5 }, "3")).toEqual({ ok: false, problem: "At most 2.5." });
     expect(parseField({ ...duration, unit: "" }, "2 min").ok).toBe(false);
   });
 });

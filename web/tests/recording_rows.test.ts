@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../src/dialogs";
 import { progressLine } from "../src/exporting";
-import { changesLine, changesTip, searchable } from "../src/recording_rows";
+import type { Change } from "../src/protocol";
+import { changesLine, changesTip, searchable, titleOf } from "../src/recordings";
+import { fits } from "../src/search";
 
 describe("recordings in the list", () => {
   it("tells a few changes and counts the rest", () => {
@@ -13,7 +15,14 @@ describe("recordings in the list", () => {
 
   it("finds them by name and by what was changed", () => {
     const one = { id: "x", scenario: "soccer", engine: "", started: "", duration: 1, status: "finished" };
-    expect(searchable({ ...one, name: "Good", changes: [["seed", 1, 77]] })).toContain("good seed = 77");
+    const named = { ...one, name: "Bom braço", changes: [["a.mass", 1, 2], ["seed", 1, 77]] as Change[] };
+    expect([titleOf(one), titleOf(named)]).toEqual(["soccer", "Bom braço"]);
+    for (const search of ["", "BRACO bom ", "seed = 77", "soccer braço", "a.mass"]) {
+      expect(fits(searchable(named), search)).toBe(true);
+    }
+    expect(fits(searchable(named), "braço 78")).toBe(false);
+    const many = ["a", "b", "c", "d", "e"].map((key): Change => [`robots.${key}`, null, key]);
+    expect(fits(searchable({ ...one, changes: many }), "robots.e")).toBe(true); // only counted in the list
   });
 
   it("tells the time left of an export where it is known", () => {

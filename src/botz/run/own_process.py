@@ -94,7 +94,7 @@ def run_in_own_process(
         segment, width = run.segment, run.channels.width
         began = seen = time.perf_counter()
         begun = False
-        patience = PATIENCE
+        patience, held = PATIENCE, 0.0
         try:
             with processes.pop_all():
                 if servers is None and not paused:
@@ -105,7 +105,7 @@ def run_in_own_process(
                     servers.start(segment.run_id, lambda: stopped.is_set() or child.poll() is not None)
                     if not paused:
                         segment.words[W_PAUSE] = 0
-                began = time.perf_counter()
+                began = seen = time.perf_counter()
                 begun = servers is None or not stopped.is_set()
                 while not answer:
                     ended = child.poll() is not None  # before its last words are taken, so that none is missed
@@ -124,7 +124,10 @@ def run_in_own_process(
                     writer.flush_if_due()
                     if ended and not answer:
                         answer = crashed(child.returncode)
-                    seen = time.perf_counter()
+                    now = time.perf_counter()
+                    if segment.words[W_PAUSE]:
+                        held += now - seen
+                    seen = now
                     time.sleep(0.002)
                 drain(segment, width, writer)
             outcome.status = answer["status"]
@@ -136,9 +139,11 @@ def run_in_own_process(
             outcome.status = "interrupted"
             raise
         finally:
-            wall = max(0.0, seen - began)
+            wall = max(0.0, seen - began - held)
             more = {str(key): str(value) for key, value in answer.get("lateness", {}).items()}
             more |= answer.get("results", {})
+            if held:
+                more["paused_s"] = f"{held:.6g}"
             more["refused_commands"] = str(answer.get("refused_commands", 0))
             if servers is not None and begun:
                 more.update(write_counters(outcome.folder, servers.counters()))
