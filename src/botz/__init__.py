@@ -4,10 +4,11 @@
 >>> rec = botz.simulate("differential-circle")
 >>> rec["rover/pose"]
 
-- `load(name_or_file)`: a checked scenario
-- `simulate(name_or_file)`: run it and get its `Recording`
-- `Simulation(name_or_file)`: step through it yourself: `reset`, `step`, `snapshot`, `restore`
-- `read(path)`: open a recording
+- `load(scenario)`: a checked scenario, of a name, a file or a mapping; `with_` changes it
+- `simulate(scenario)`: run it and get its `Recording`
+- `Simulation(scenario)`: step through it yourself: `reset`, `step`, `snapshot`, `restore`
+- `read(path)`: open a recording; `compare` tells how far recordings lie apart, `render_video` films one, `state_at` gives
+  the state of a run at any time, to start another from
 - `SerialArm.of(name_or_file)`: an arm to compute with: kinematics, inverse kinematics, dynamics
 - `force_element(Parameters)`: make a force element of a function of yours, for robots of engine `multibody`
 - `sensor(*channels)`: make a sensor of a function of yours, for robots of engine `multibody`
@@ -29,12 +30,15 @@ from botz.errors import BotzError, ControllerError, DivergedError, InputError, R
 if TYPE_CHECKING:
     from botz.engines.multibody.elements.base import force_element
     from botz.engines.multibody.sensing import sensor
+    from botz.record.compare import compare
     from botz.record.reader import Recording, read
+    from botz.replay import state_at
     from botz.robots.serial_arm import SerialArm
     from botz.run import simulate
     from botz.scenario.load import LoadedScenario, load
     from botz.sim.attached import AttachedRun
     from botz.sim.simulation import Simulation
+    from botz.view.video import render_video
 
 _LAZY = {
     "load": "botz.scenario.load",
@@ -47,6 +51,9 @@ _LAZY = {
     "SerialArm": "botz.robots.serial_arm",
     "force_element": "botz.engines.multibody.elements.base",
     "sensor": "botz.engines.multibody.sensing",
+    "state_at": "botz.replay",
+    "compare": "botz.record.compare",
+    "render_video": "botz.view.video",
 }
 
 __all__ = [
@@ -60,11 +67,14 @@ __all__ = [
     "RecordingError",
     "SerialArm",
     "Simulation",
+    "compare",
     "force_element",
     "load",
     "read",
+    "render_video",
     "sensor",
     "simulate",
+    "state_at",
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -75,6 +75,7 @@ class ChannelTable:
             offset += channel.size
         self.width = offset
         self._by_name = {channel.name: channel for channel in self.channels}
+        self.is_vector = {channel.name: bool(channel.components) for channel in self.channels}
         self._of_robot: dict[str, list[Channel]] = {}
         for channel in self.channels:
             self._of_robot.setdefault(channel.robot, []).append(channel)
@@ -116,6 +117,66 @@ class ChannelTable:
         """Where a robot's channels lie; those of one robot are declared together."""
         own = self.of_robot(robot)
         return slice(self.slices[own[0].name].start, self.slices[own[-1].name].stop) if own else slice(0, 0)
+
+
+class Values(Mapping[str, Any]):
+    """All channels at one moment, by full name: `values["vivi/pose"]`. Vectors are arrays, single numbers are floats.
+
+    Numbers are taken out of the row when they are asked for: a step that nobody looks at costs one copied row.
+    """
+
+    __slots__ = ("_row", "_table")
+
+    def __init__(self, table: ChannelTable, row: np.ndarray):
+        self._table = table
+        self._row = row
+
+    def __getitem__(self, name: str) -> Any:
+        columns = self._table.slices.get(name)
+        if columns is None:
+            raise KeyError(f"no channel {name!r}{closest(name, self._table.slices)}")
+        return self._row[columns].copy() if self._table.is_vector[name] else float(self._row[columns.start])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table.slices)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __repr__(self) -> str:
+        return f"Values({dict(self)!r})"
+
+    def of(self, robot: str) -> Measured:
+        """The channels of one robot, by local name."""
+        if not self._table.of_robot(robot):
+            raise InputError(Problem(f"no robot {robot!r}{closest(robot, {c.robot for c in self._table})}"))
+        return Measured(self._table, self._row, robot)
+
+
+class Measured(Values):
+    """Channels of one robot at one moment, by local name: `measured["pose"]` of robot `vivi` is `vivi/pose`, and
+    `measured.of("other")` gives another robot's."""
+
+    __slots__ = ("_robot",)
+
+    def __init__(self, table: ChannelTable, row: np.ndarray, robot: str):
+        super().__init__(table, row)
+        self._robot = robot
+
+    def __getitem__(self, name: str) -> Any:
+        if f"{self._robot}/{name}" not in self._table.slices:
+            known = [channel.local_name for channel in self._table.of_robot(self._robot)]
+            raise KeyError(f"no channel {name!r} of robot {self._robot!r}{closest(name, known)}")
+        return super().__getitem__(f"{self._robot}/{name}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (channel.local_name for channel in self._table.of_robot(self._robot))
+
+    def __len__(self) -> int:
+        return len(self._table.of_robot(self._robot))
+
+    def __repr__(self) -> str:
+        return f"Measured({self._robot!r}, {dict(self)!r})"
 
 
 def command_numbers(value: Any, size: int, key: str) -> np.ndarray:

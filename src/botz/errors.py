@@ -49,6 +49,11 @@ class Problem:
         return printable(f"{place}{self.key + ': ' if self.key else ''}{self.message}")
 
 
+@dataclass(frozen=True)
+class ArgumentProblem(Problem):
+    """A mistake in an argument of a call; `key` is the argument's name. The command line shows it as the option."""
+
+
 class InputError(BotzError):
     """Bad input: all problems found, at once."""
 

@@ -61,7 +61,7 @@ class KeptRows:
 def replay_recording(recording: Recording, *, run_elements: bool = False) -> ReplayResult:
     """No controller runs: the recorded inputs are all that acts. Force elements of a user's are a part of the physics;
     their files are programs, which run only with `run_elements`."""
-    loaded = load_data(recording.scenario, str(recording.path))
+    loaded = load_data(recording.scenario, recording.label)
     simulation = Simulation(
         loaded, seed=recording.seed, with_controllers=False, user_elements="run" if run_elements else "refuse"
     )
@@ -69,7 +69,7 @@ def replay_recording(recording: Recording, *, run_elements: bool = False) -> Rep
     strides = [stream.every for stream in streams]
     recorded_steps = {stream.name: recording.steps(stream.channels[0]) for stream in streams if stream.channels}
     if not any(steps.size for steps in recorded_steps.values()):
-        raise InputError(f"{recording.path}: nothing was recorded, so there is nothing to compare")
+        raise InputError(f"{recording.label}: nothing was recorded, so there is nothing to compare")
     last = max(int(steps[-1]) for steps in recorded_steps.values() if steps.size)
     commands = recorded_commands(recording, simulation.engine.actors)
     first = min(int(steps[0]) for steps in recorded_steps.values() if steps.size)
@@ -115,7 +115,7 @@ def snapshot_before(recording: Recording, step: int) -> bytes:
     """The last complete state that was recorded at or before a step."""
     found = [data for at, data in recording.snapshots() if at <= step]
     if not found:
-        raise InputError(f"{recording.path}: holds no complete state to start from")
+        raise InputError(f"{recording.label}: holds no complete state to start from")
     return found[-1]
 
 
@@ -127,8 +127,8 @@ def state_at(recording: Recording, seconds: float, *, run_elements: bool = True)
     made of what they saw.
     """
     if not 0.0 <= seconds <= recording.duration:
-        raise InputError(f"t = {seconds:g} s is outside {recording.path}, which ends at {recording.duration:g} s")
-    loaded = load_data(recording.scenario, str(recording.path))
+        raise InputError(f"t = {seconds:g} s is outside {recording.label}, which ends at {recording.duration:g} s")
+    loaded = load_data(recording.scenario, recording.label)
     simulation = Simulation(loaded, seed=recording.seed, user_elements="run" if run_elements else "refuse")
     target = round(seconds * 1e9 / recording.step_ns)
     simulation.restore(snapshot_before(recording, target))
@@ -170,7 +170,7 @@ def difference(
                     worst = (when, name, gap)
     simulated = last * simulation.step_ns * 1e-9
     if not compared:
-        raise InputError(f"{recording.path}: none of its rows lies at a step that its scenario records")
+        raise InputError(f"{recording.label}: none of its rows lies at a step that its scenario records")
     if worst is None:
         return ReplayResult(True, compared, simulated)
     return ReplayResult(False, compared, simulated, *worst)

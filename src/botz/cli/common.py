@@ -6,12 +6,13 @@ import json
 import math
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from botz.errors import printable
+from botz.errors import ArgumentProblem, Problem, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +23,13 @@ OutFolder = Annotated[
 ]
 OpenPage = Annotated[bool, typer.Option("--open", help="Open the page in the browser of this machine.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
+
+
+def as_option(problem: Problem) -> Problem:
+    """A mistake in an argument, under the name of the option that it was written with."""
+    if isinstance(problem, ArgumentProblem):
+        return Problem(problem.message, f"--{problem.key.replace('_', '-')}", problem.file, problem.line)
+    return replace(problem, file=Path("--set")) if problem.file == Path("overrides") else problem
 
 
 def print_json(value: Any) -> None:

@@ -134,7 +134,7 @@ def run_command(arguments: list[str] | None) -> None:
         app(with_realtime_factor(arms.with_lists_joined(given)), prog_name="botz")
     except InputError as error:
         for problem in error.problems:
-            print(problem, file=sys.stderr)
+            print(as_option(problem), file=sys.stderr)
         sys.exit(error.exit_code)
     except BotzError as error:
         if isinstance(error, ControllerError) and error.details:

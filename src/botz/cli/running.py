@@ -46,6 +46,7 @@ def run(
         bool,
         typer.Option("--serve", help="In real time, with links for teams and viewers; prints where they are."),
     ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder.")] = False,
     publish: Annotated[
         bool,
         typer.Option("--publish", help="Share the state with readers on this machine and print the run's id."),
@@ -62,7 +63,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a scenario and keep what it recorded."""
-    from botz.run import run_scenario
+    from botz.run import Place, run_scenario
     from botz.scenario.load import load
 
     if lab and (headless or publish or video or as_json):
@@ -74,7 +75,7 @@ def run(
     if video is not None:
         from botz.view.encoding import check_format
 
-        check_format(video, "--video")
+        check_format(video, "video")
 
     overrides = list(set_ or [])
     if duration is not None:
@@ -104,7 +105,13 @@ def run(
     try:
         with messages_on_stderr(), progress_bar(progress, spec.time.steps, spec.time.step_ns) as report:
             outcome = run_scenario(
-                loaded, out=out, realtime=factor, progress=report, shared=publish, on_ready=tell_id, servers=servers
+                loaded,
+                out=Place(out, overwrite),
+                realtime=factor,
+                progress=report,
+                shared=publish,
+                on_ready=tell_id,
+                servers=servers,
             )
     except KeyboardInterrupt:
         print("botz: interrupted", file=sys.stderr)
@@ -136,7 +143,7 @@ def by_option(problem: Problem, written: list[str]) -> Problem:
     """A mistake in --duration, --seed or --realtime is told under the name that the user wrote."""
     option = {"time.duration": "--duration", "seed": "--seed", "time.realtime": "--realtime"}.get(problem.key)
     by_set = any(text.startswith(f"{problem.key}=") for text in written)
-    if option is None or by_set or str(problem.file) != "--set":
+    if option is None or by_set or problem.file != SET.file:
         return problem
     return Problem(problem.message, key=option)
 
@@ -150,7 +157,7 @@ def demo(
 ) -> None:
     """VIVI on rough terrain: in the lab, where you drive it; without a terminal or with --headless to the end, leaving
     a recording, a plot and a film."""
-    from botz.run import run_scenario
+    from botz.run import Place, run_scenario
     from botz.scenario.load import load
 
     wants_lab = open_page or port > 0
@@ -175,7 +182,7 @@ def demo(
             serve_run(load(DEMO, overrides=changes), DEMO, out, port=port, open_page=open_page, waits=True)
             return
     with messages_on_stderr(), progress_bar(None, spec.time.steps, spec.time.step_ns) as report:
-        outcome = run_scenario(loaded, out=out, progress=report)
+        outcome = run_scenario(loaded, out=Place(out), progress=report)
     extra = {}
     if outcome.error is None:
         from botz.record.reader import read

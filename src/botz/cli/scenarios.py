@@ -107,6 +107,7 @@ def check(
         robot_summary, robot_problems = check_as_robot(file, overrides)
         if len(robot_problems) < len(problems):
             summary, problems = robot_summary, robot_problems
+    problems = [as_option(problem) for problem in problems]
     if as_json:
         print_json({"file": file, "good": not problems, "problems": [problem_data(p) for p in problems]})
     elif not problems:

@@ -72,14 +72,14 @@ def motion_of(file: Path, joints: list[str], robot: str | None) -> MasterTable:
     arms = [name.removesuffix("/position") for name in recording.channels.slices if name.endswith("/position")]
     arms = [name for name in arms if "/" not in name]
     if not arms:
-        raise InputError(Problem("no arm in this recording", file=recording.path))
+        raise InputError(Problem("no arm in this recording", file=recording.file))
     if robot is not None and robot not in arms:
         raise InputError(Problem(f"no arm {robot!r} in this recording{closest(robot, arms)}", key="--robot"))
     channel = f"{robot or arms[0]}/position"
     names = recording.channels[channel].components
     if list(names) != joints:
         message = f"{channel} has the joints {', '.join(names)}; the slave has {', '.join(joints)}"
-        raise InputError(Problem(message, file=recording.path))
+        raise InputError(Problem(message, file=recording.file))
     times, values = recording.time(channel), recording[channel]
     return MasterTable({"time": times, **{name: values[:, k] for k, name in enumerate(names)}}, joints, recording.path)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from botz.channels import Channel, ChannelTable
+from botz.channels import Channel, Measured
 from botz.engines.base import Engine
-from botz.errors import InputError, Problem
-from botz.scenario.names import closest
 
 
 @dataclass(frozen=True)
@@ -28,40 +26,6 @@ class ControllerSetup:
     """The raw commands of its robot; the keys of a command are their local names."""
     engine: Engine
     """The world, for controllers that know its family (its models, its channel table)."""
-
-
-class Measured(Mapping[str, Any]):
-    """Values of the robot's channels at one moment, by local name: `measured["pose"]` of robot `vivi` is `vivi/pose`.
-
-    Vectors are arrays, single numbers are floats. `measured.of("other")` gives another robot's channels.
-    """
-
-    __slots__ = ("_prefix", "_row", "_table")
-
-    def __init__(self, table: ChannelTable, row: np.ndarray, robot: str):
-        self._table = table
-        self._row = row
-        self._prefix = robot + "/"
-
-    def __getitem__(self, name: str) -> Any:
-        columns = self._table.slices.get(self._prefix + name)
-        if columns is None:
-            known = [channel.local_name for channel in self._table.of_robot(self._prefix[:-1])]
-            raise KeyError(f"no channel {name!r} of robot {self._prefix[:-1]!r}{closest(name, known)}")
-        if self._table[self._prefix + name].components:
-            return self._row[columns].copy()
-        return float(self._row[columns.start])
-
-    def __iter__(self) -> Iterator[str]:
-        return (channel.local_name for channel in self._table.of_robot(self._prefix[:-1]))
-
-    def __len__(self) -> int:
-        return len(self._table.of_robot(self._prefix[:-1]))
-
-    def of(self, robot: str) -> Measured:
-        if not self._table.of_robot(robot):
-            raise InputError(Problem(f"no robot {robot!r}{closest(robot, {c.robot for c in self._table})}"))
-        return Measured(self._table, self._row, robot)
 
 
 @runtime_checkable

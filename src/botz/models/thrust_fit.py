@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from botz.errors import InputError, Problem
+from botz.errors import ArgumentProblem, InputError, Problem
 from botz.scenario.names import closest
 from botz.scenario.units import parse, show
 
@@ -203,12 +203,12 @@ def _index(path: Path, line: int, names: list[str], wanted: str, key: str) -> in
     for k, name in enumerate(names):
         if wanted in (name, re.sub(r"\s*[\[(][^\])]*[\])]\s*$", "", name)):
             return k
-    raise InputError(Problem(f"no column {wanted!r}{closest(wanted, names)}", key=key, file=path, line=line))
+    raise InputError(ArgumentProblem(f"no column {wanted!r}{closest(wanted, names)}", key=key, file=path, line=line))
 
 
 def _chosen_speed(path: Path, line: int, names: list[str], units: list[str | None], wanted: str | None) -> int:
     if wanted is not None:
-        return _index(path, line, names, wanted, "--speed-column")
+        return _index(path, line, names, wanted, "speed_column")
     for k, unit in enumerate(units):
         if _kind(unit) == SPEED:
             return k
@@ -221,7 +221,7 @@ def _chosen_forces(
     path: Path, line: int, names: list[str], units: list[str | None], wanted: Sequence[str], speed: int
 ) -> list[int]:
     if wanted:
-        return [_index(path, line, names, name, "--force-column") for name in wanted]
+        return [_index(path, line, names, name, "force_column") for name in wanted]
     found = [k for k, unit in enumerate(units) if k != speed and _kind(unit) == FORCE]
     if not found:
         listed = ", ".join(repr(name) for name in names)

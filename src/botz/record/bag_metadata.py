@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+BAG_METADATA = "metadata.yaml"
+"""The file that makes the folder a bag of rosbag2."""
 VERSION = 5
 """Of rosbag2's metadata: the first that names each file, read by every later one."""
 

@@ -14,6 +14,7 @@ from botz.record.mcap_file import MAGIC
 from botz.record.reader import Recording, read
 from botz.record.streams import component_units
 from botz.record.trajectory import Trajectory, distance_to_path, load_trajectory
+from botz.record.writer import RECORDING
 from botz.scenario.names import closest
 
 ANGLES = {"heading", "yaw", "roll", "pitch"}
@@ -105,7 +106,9 @@ def compare(reference: Track, others: Sequence[Track], channel: str | None = Non
 def _label(track: Track) -> str:
     if isinstance(track, Trajectory):
         return track.name
-    return track.path.parent.name if track.path.name == "recording.mcap" else track.path.name
+    if track.file is None:
+        return track.header.scenario_name
+    return track.file.parent.name if track.file.name == RECORDING else track.file.name
 
 
 def _default_channel(recording: Recording) -> str:
@@ -115,7 +118,7 @@ def _default_channel(recording: Recording) -> str:
         return poses[0]
     wanted = "several robots" if poses else "no pose in the recording"
     message = f"{wanted}: name the channel to compare{closest('', poses or recording.channels.slices)}"
-    raise InputError(Problem(message, file=recording.path))
+    raise InputError(Problem(message, file=recording.file))
 
 
 def _channel_of(recording: Recording, name: str) -> Channel:
@@ -125,7 +128,7 @@ def _channel_of(recording: Recording, name: str) -> Channel:
     if len(same) == 1:
         return same[0]
     raise InputError(
-        Problem(f"unknown channel {name!r}{closest(name, recording.channels.slices)}", file=recording.path)
+        Problem(f"unknown channel {name!r}{closest(name, recording.channels.slices)}", file=recording.file)
     )
 
 
@@ -135,13 +138,13 @@ def _channel_of(recording: Recording, name: str) -> Channel:
 def _over_time(reference: Recording, main: Channel, other: Recording, own: Channel) -> Difference:
     if main.components != own.components:
         message = f"{own.name!r} ({', '.join(own.components)}) is not comparable to {main.name!r} of the reference"
-        raise InputError(Problem(f"{message} ({', '.join(main.components)})", file=other.path))
+        raise InputError(Problem(f"{message} ({', '.join(main.components)})", file=other.file))
     times, other_times = reference.time(main.name), other.time(own.name)
     if not len(times) or not len(other_times):
-        raise InputError(Problem("holds no samples to compare", file=(other if len(times) else reference).path))
+        raise InputError(Problem("holds no samples to compare", file=(other if len(times) else reference).file))
     inside = (times >= other_times[0]) & (times <= other_times[-1])
     if not inside.any():
-        raise InputError(Problem("has no time in common with the reference", file=other.path))
+        raise InputError(Problem("has no time in common with the reference", file=other.file))
     times = times[inside]
     ours = _columns(reference, main)[inside]
     theirs = _columns(other, own)
@@ -254,5 +257,5 @@ def _points(track: Track, channel: Channel | None, *, needed: bool = False) -> n
     position = _position(channel)
     if needed and not position:
         message = f"{channel.name!r} has no x and y to compare with a path"
-        raise InputError(Problem(message, file=track.path))
+        raise InputError(Problem(message, file=track.file if isinstance(track, Recording) else None))
     return _columns(track, channel)[:, position] if position else _columns(track, channel)

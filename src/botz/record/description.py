@@ -44,10 +44,10 @@ def header_of(contents: Contents) -> RecordingHeader:
         why = "an MCAP file, but not a recording of Botz"
         if contents.problem:
             why = "not a recording of Botz, or cut off before its description was written"
-        raise InputError(Problem(why, file=contents.path))
+        raise InputError(Problem(why, file=contents.file))
     if metadata.get("format") != FORMAT:
         wanted = f"this version reads format {FORMAT}, the recording has format {metadata.get('format')!r}"
-        raise InputError(Problem(wanted, file=contents.path))
+        raise InputError(Problem(wanted, file=contents.file))
     try:
         scenario, info = json.loads(metadata["scenario"]), json.loads(metadata["info"])
         header = RecordingHeader(
@@ -61,5 +61,5 @@ def header_of(contents: Contents) -> RecordingHeader:
         if not 0 < header.step_ns < 1 << 62:
             raise ValueError("step")
     except DAMAGE as error:
-        raise InputError(Problem("not a recording that Botz can read: damaged header", file=contents.path)) from error
+        raise InputError(Problem("not a recording that Botz can read: damaged header", file=contents.file)) from error
     return header

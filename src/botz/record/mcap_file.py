@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import struct
 import zlib
@@ -52,8 +53,10 @@ class McapFile:
     _last: int
     """Times of the open chunk [ns]."""
 
-    def __init__(self, path: Path, *, profile: str, library: str):
+    def __init__(self, path: Path | None, *, profile: str, library: str):
+        """Without a path the file is in memory, and `data` at the end."""
         self.path = path
+        self.data = b""
         self.failure = ""
         self._end = 0
         self._crc = 0
@@ -64,8 +67,9 @@ class McapFile:
         self._counts: dict[int, int] = {}
         self._compressor = zstandard.ZstdCompressor(level=1)
         self._start_chunk()
+        self._file: io.RawIOBase | io.BytesIO
         try:
-            self._file = path.open("wb", buffering=0)
+            self._file = io.BytesIO() if path is None else path.open("wb", buffering=0)
         except OSError as error:
             raise RecordingError(f"{path}: cannot write the recording: {error.strerror or error}") from error
         self._write(MAGIC + _encoded(Header(profile=profile, library=library)))
@@ -184,6 +188,8 @@ class McapFile:
 
     def sync(self) -> None:
         """What has gone to the operating system goes on to the disk, so that it survives a power failure."""
+        if self.path is None:
+            return
         try:
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -213,6 +219,8 @@ class McapFile:
 
     def abandon(self) -> None:
         """Close the file as it is."""
+        if isinstance(self._file, io.BytesIO) and not self._file.closed:
+            self.data = self._file.getvalue()
         with contextlib.suppress(OSError):
             self._file.close()
 
@@ -254,7 +262,7 @@ class McapFile:
         rest = memoryview(data)
         try:
             while rest:
-                rest = rest[self._file.write(rest) :]
+                rest = rest[self._file.write(rest) or 0 :]
         except OSError as error:
             self._fail(error)
         self._end += len(data)
@@ -265,7 +273,7 @@ class McapFile:
         with contextlib.suppress(OSError):
             self._file.truncate(self._end)
         self._start_chunk()
-        self.failure = f"{self.path}: the recording stopped: {error.strerror or error}"
+        self.failure = f"{self.path or 'memory'}: the recording stopped: {error.strerror or error}"
         raise RecordingError(self.failure) from error
 
 

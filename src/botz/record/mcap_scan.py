@@ -55,24 +55,36 @@ class ChunkPlace:
 class Contents:
     """What the file holds, in the order found."""
 
-    path: Path
+    source: Path | bytes
+    """The file, or what would be in it."""
     channels: dict[int, Channel] = field(default_factory=dict)
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
     chunks: list[ChunkPlace] = field(default_factory=list)
     problem: str = ""
+    bag: str = ""
+    """Text of rosbag2's metadata, of a recording in memory."""
+
+    @property
+    def file(self) -> Path | None:
+        """Where it lies; None in memory."""
+        return self.source if isinstance(self.source, Path) else None
+
+    def open(self) -> BinaryIO:
+        return self.source.open("rb") if isinstance(self.source, Path) else BytesIO(self.source)
 
 
-def scan(path: Path) -> Contents:
+def scan(source: Path | bytes) -> Contents:
     """All records of the file. Raises InputError for a file that is not MCAP, RecordingError for absurd ones."""
-    contents = Contents(path)
+    contents = Contents(source)
     try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
+        with contents.open() as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
             if file.read(len(MAGIC)) != MAGIC:
-                raise InputError(Problem("not an MCAP file, so not a recording", file=path))
+                raise InputError(Problem("not an MCAP file, so not a recording", file=contents.file))
             contents.problem = _scan_records(file, size, contents)
     except OSError as error:
-        raise InputError(Problem(f"cannot be read: {error.strerror or error}", file=path)) from error
+        raise InputError(Problem(f"cannot be read: {error.strerror or error}", file=contents.file)) from error
     return contents
 
 
@@ -94,7 +106,7 @@ def _scan_records(file: BinaryIO, size: int, contents: Contents) -> str:
         if opcode == 0:
             return f"the file is damaged from byte {at} on"
         if length > LARGEST_CHUNK + 1024:
-            raise RecordingError(f"{contents.path}: damaged: the record at byte {at} claims {length} bytes")
+            raise RecordingError(f"{contents.file}: damaged: the record at byte {at} claims {length} bytes")
         if opcode != Opcode.MESSAGE_INDEX and contents.chunks:
             contents.chunks[-1].indexed = True
         if body + length > size:
@@ -111,7 +123,7 @@ def _take_record(opcode: int, file: BinaryIO, body: int, length: int, contents: 
     match opcode:
         case Opcode.CHANNEL | Opcode.METADATA:
             if length > LARGEST_RECORD:
-                raise RecordingError(f"{contents.path}: damaged: a description at byte {body} of {length} bytes")
+                raise RecordingError(f"{contents.file}: damaged: a description at byte {body} of {length} bytes")
             stream = ReadDataStream(BytesIO(file.read(length)))
             if opcode == Opcode.CHANNEL:
                 channel = Channel.read(stream)
@@ -120,7 +132,7 @@ def _take_record(opcode: int, file: BinaryIO, body: int, length: int, contents: 
                 record = Metadata.read(stream)
                 contents.metadata.setdefault(record.name, record.metadata)
         case Opcode.CHUNK:
-            contents.chunks.append(_chunk_place(file, body, length, contents.path))
+            contents.chunks.append(_chunk_place(file, body, length, contents.file))
         case Opcode.MESSAGE_INDEX if contents.chunks:
             chunk = contents.chunks[-1]
             chunk.index_at = chunk.index_at or body - HEAD.size
@@ -128,7 +140,7 @@ def _take_record(opcode: int, file: BinaryIO, body: int, length: int, contents: 
     return opcode == Opcode.FOOTER
 
 
-def _chunk_place(file: BinaryIO, body: int, length: int, path: Path) -> ChunkPlace:
+def _chunk_place(file: BinaryIO, body: int, length: int, path: Path | None) -> ChunkPlace:
     fixed = file.read(CHUNK_HEAD.size + 4)
     _, _, uncompressed, crc = CHUNK_HEAD.unpack_from(fixed)
     if uncompressed > LARGEST_CHUNK:
@@ -237,7 +249,7 @@ ReadChunk = Callable[[bytes, dict[int, np.ndarray]], None]
 
 def read_chunks(contents: Contents, take: ReadChunk) -> str:
     """Give each whole chunk and its message offsets to `take`; returns what is wrong, or nothing."""
-    with contents.path.open("rb") as file:
+    with contents.open() as file:
         for chunk in contents.chunks:
             try:
                 data = unpack(file, chunk)

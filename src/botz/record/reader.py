@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +14,14 @@ import numpy as np
 
 from botz.channels import Channel, ChannelTable
 from botz.errors import BotzError, InputError, Problem
+from botz.record.bag_metadata import BAG_METADATA
 from botz.record.description import DAMAGE, fields_of, header_of, streams_of
 from botz.record.mcap_scan import Contents, read_chunks, scan
 from botz.record.messages import ByteTopic, ClockTopic, CommandTopic, OwnTopic, parse_logs
 from botz.record.ros_types import LOG_LEVEL_NAMES
 from botz.record.streams import DEFAULT_STREAM, StreamSpec, column_names, component_units
-from botz.record.writer import ROLE_KEY, SUMMARY_RECORD
+from botz.record.whole_file import whole_file
+from botz.record.writer import RECORDING, ROLE_KEY, SUMMARY_RECORD
 from botz.scenario import library
 from botz.scenario.names import closest
 
@@ -25,16 +29,14 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-RECORDING_NAME = "recording.mcap"
-
 
 def read(path: str | Path) -> Recording:
     """Open a recording: an .mcap file, or the folder of a run that holds `recording.mcap`."""
     path = Path(path)
     if path.is_dir():
-        if not (path / RECORDING_NAME).is_file():
-            raise InputError(Problem(f"the folder holds no {RECORDING_NAME}", file=path))
-        path = path / RECORDING_NAME
+        if not (path / RECORDING).is_file():
+            raise InputError(Problem(f"the folder holds no {RECORDING}", file=path))
+        path = path / RECORDING
     elif path.suffix.lower() in (".yaml", ".yml") and path.is_file():
         raise InputError(Problem(f"is no recording but a scenario or a robot; {run_first(str(path))}", file=path))
     elif not path.exists():
@@ -61,14 +63,15 @@ class Recording:
 
     def __init__(self, contents: Contents):
         self._contents = contents
-        self.path = contents.path
+        self.file = contents.file
+        """Where it lies; None for one in memory."""
         self.summary: dict[str, str] = contents.metadata.get(SUMMARY_RECORD, {})
         self.header = header_of(contents)
         try:
             self._describe()
         except DAMAGE as error:
             raise InputError(
-                Problem("not a recording that Botz can read: damaged description", file=self.path)
+                Problem("not a recording that Botz can read: damaged description", file=self.file)
             ) from error
 
     def _describe(self) -> None:
@@ -160,7 +163,7 @@ class Recording:
         try:
             trouble = read_chunks(self._contents, take)
         except OSError as error:
-            raise InputError(Problem(f"cannot be read: {error.strerror or error}", file=self.path)) from error
+            raise InputError(Problem(f"cannot be read: {error.strerror or error}", file=self.file)) from error
         for topic in self._topics.values():
             topic.finish()
         return trouble
@@ -186,9 +189,9 @@ class Recording:
             for topic in self._home.values():
                 if topic.stream == (self.streams[0].name if self.streams else ""):
                     return topic
-            raise InputError(Problem("the recording has no channels", file=self.path))
+            raise InputError(Problem("the recording has no channels", file=self.file))
         if name not in self._home:
-            raise InputError(Problem(f"unknown channel {name!r}{closest(name, self._home)}", file=self.path))
+            raise InputError(Problem(f"unknown channel {name!r}{closest(name, self._home)}", file=self.file))
         return self._home[name]
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -208,7 +211,47 @@ class Recording:
         return name in self._home
 
     def __repr__(self) -> str:
-        return f"<Recording {self.path} of {self.header.scenario_name!r}, {len(self.channels)} channels>"
+        where = self.file or "in memory"
+        return f"<Recording {where} of {self.header.scenario_name!r}, {len(self.channels)} channels>"
+
+    @property
+    def label(self) -> str:
+        """What to call it in messages: its file, or the name of its scenario."""
+        return str(self.file) if self.file is not None else f"the run of {self.header.scenario_name}"
+
+    @property
+    def path(self) -> Path:
+        """The file of a recording that lies on the disk."""
+        if self.file is None:
+            raise InputError("this recording is in memory only; write it with save(FOLDER) first")
+        return self.file
+
+    def save(self, out: str | Path, *, overwrite: bool = False) -> Path:
+        """Write it to a folder, as a run leaves it, or to a file that ends in `.mcap`; returns the file."""
+        out = Path(out)
+        single = out.suffix.lower() == ".mcap"
+        file = out if single else out / RECORDING
+        bag = self._contents.bag or self._bag_beside()
+        beside = [] if single or not bag else [out / BAG_METADATA]
+        for taken in [file, *beside] if not overwrite else ():
+            if os.path.lexists(taken):
+                raise InputError(f"{taken} exists already; choose another place, or say overwrite=True")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with self._contents.open() as source, whole_file(file) as unfinished, unfinished.open("wb") as target:
+                shutil.copyfileobj(source, target)
+            for path in beside:
+                path.write_text(bag, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
+        return file
+
+    def _bag_beside(self) -> str:
+        """The metadata of rosbag2 in the run's folder."""
+        try:
+            return (self.path.parent / BAG_METADATA).read_text(encoding="utf-8") if self.file is not None else ""
+        except (OSError, UnicodeDecodeError):
+            return ""
 
     def steps(self, name: str | None = None) -> np.ndarray:
         """Step numbers of a channel's samples; of the first stream's without a name."""
@@ -221,7 +264,7 @@ class Recording:
     def commands(self, robot: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Raw inputs of a robot: steps (k), values (k, inputs), and who gave them."""
         if robot not in self._commands:
-            raise InputError(Problem(f"no commands of {robot!r}{closest(robot, self._commands)}", file=self.path))
+            raise InputError(Problem(f"no commands of {robot!r}{closest(robot, self._commands)}", file=self.file))
         self._load()
         topic = self._commands[robot]
         return topic.steps.copy(), topic.values.copy(), list(topic.sources)
@@ -255,7 +298,7 @@ class Recording:
     def table(self, stream: str = DEFAULT_STREAM) -> tuple[np.ndarray, list[tuple[Channel, np.ndarray]]]:
         """Times (k) and, for each channel of a stream, its values (k, size)."""
         if stream not in self._by_stream:
-            raise InputError(Problem(f"unknown stream {stream!r}{closest(stream, self._by_stream)}", file=self.path))
+            raise InputError(Problem(f"unknown stream {stream!r}{closest(stream, self._by_stream)}", file=self.file))
         self._load()
         topics = self._by_stream[stream]
         count = min((len(topic.steps) for topic in topics), default=0)

@@ -32,6 +32,8 @@ from botz.record.ros_views import LatchedTopic, StandardTopic, latched_topics, s
 from botz.record.streams import RecordingHeader, StreamSpec, field_name, unique_names
 from botz.scene.robot_description import RobotDescription
 
+RECORDING = "recording.mcap"
+"""The file in the folder of a run."""
 FORMAT = "1"
 """Layout of Botz's own messages and metadata; readers refuse a later one."""
 HEADER_RECORD = "botz/header"
@@ -48,7 +50,7 @@ class RecordingWriter:
 
     def __init__(
         self,
-        path: Path,
+        path: Path | None,
         header: RecordingHeader,
         channels: ChannelTable,
         inputs: ChannelTable,
@@ -59,9 +61,9 @@ class RecordingWriter:
         flush_seconds: float = 0.2,
         sync_seconds: float | None = 1.0,
     ):
-        """`flush_seconds` and `sync_seconds` are wall time; `sync_seconds` of None leaves it to the system when data
+        """Without a path the recording is in memory: `data` is its file once it is closed. `flush_seconds` and `sync_seconds` are wall time; `sync_seconds` of None leaves it to the system when data
         reaches the disk."""
-        self.path = Path(path)
+        self.path = path
         self._step_ns = header.step_ns
         self._width = channels.width
         self._flush_seconds = flush_seconds
@@ -224,7 +226,7 @@ class RecordingWriter:
 
     def write_snapshot(self, step: int, data: bytes) -> None:
         if len(data) > LARGEST_CHUNK // 2:
-            raise RecordingError(f"{self.path}: a snapshot of {len(data)} bytes is too large to record")
+            raise RecordingError(f"{self.path or 'memory'}: a snapshot of {len(data)} bytes is too large to record")
         self._write_one(self._snapshots, step, struct.pack("<QI", step, len(data)) + data)
 
     def write_log(self, step: int, level: str, text: str) -> None:
@@ -272,7 +274,12 @@ class RecordingWriter:
             BagTopic(channel.topic, kind, messages, channel.metadata.get(QOS_KEY, ""))
             for channel, kind, messages in self._file.topics()
         ]
-        return bag_metadata(self.path.name, topics, *self._file.span_ns)
+        return bag_metadata(self.path.name if self.path is not None else RECORDING, topics, *self._file.span_ns)
+
+    @property
+    def data(self) -> bytes:
+        """The file of a recording in memory, once it is closed."""
+        return self._file.data
 
     def close(self, summary: Mapping[str, str]) -> None:
         """Write the summary and the end of the file. After a write error it only closes the file."""

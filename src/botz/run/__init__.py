@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from botz.errors import BotzError, InputError
-from botz.record.reader import Recording, read
+from botz.record.reader import Recording
 from botz.run.outputs import (
     Outcome,
+    Place,
     Progress,
     conclude,
     open_run,
@@ -22,45 +22,64 @@ from botz.run.outputs import (
 )
 from botz.run.own_process import Servers, run_in_own_process
 from botz.scenario.families import FAMILIES
-from botz.scenario.load import LoadedScenario, load, load_data
+from botz.scenario.load import LoadedScenario, ScenarioSource, load
+from botz.sim.clock import RealTimeClock
 from botz.sim.loop import LoopHooks, run_loop
 from botz.sim.simulation import Simulation
 
-__all__ = ["Outcome", "Progress", "Servers", "run_scenario", "simulate", "streams_of"]
+__all__ = ["Outcome", "Place", "Progress", "Servers", "run_scenario", "simulate", "streams_of"]
 
 
 def simulate(
-    scenario: str | Path | LoadedScenario,
+    scenario: ScenarioSource,
     *,
     duration: float | None = None,
     out: str | Path | None = None,
+    overwrite: bool = False,
     seed: int | None = None,
     realtime: float | bool | None = None,
+    controllers: Mapping[str, Any] | None = None,
+    start: bytes | None = None,
     overrides: Sequence[str] | Mapping[str, Any] = (),
     progress: Progress | None = None,
 ) -> Recording:
     """Run a scenario to its end and return its recording.
 
-    The recording is written to `out`, a folder, by default `runs/NAME-TIME`. The physics runs in this process, or in
-    one of its own when the run is in real time or the scenario asks for a core. A run that fails raises its error after
-    the recording up to there has been kept; Ctrl-C keeps it too and raises KeyboardInterrupt.
+    `scenario` is a name of the library, a file, a mapping with the same keys, or what `load` returned. The recording is
+    in memory, or in the folder `out`; `overwrite` replaces an earlier run there. `controllers` maps robots to functions
+    `(t, measured) -> command` or objects with `reset` and `update`, which take the place of the scenario's; the run is
+    then in this process. `start` is a state to go on from (`botz.state_at`). A run that fails raises its error after the recording up to there has been kept in `out`;
+    Ctrl-C keeps it too and raises KeyboardInterrupt.
     """
-    loaded = scenario if isinstance(scenario, LoadedScenario) else load(scenario, overrides=overrides)
-    outcome = run_scenario(loaded, duration=duration, out=out, seed=seed, realtime=realtime, progress=progress)
+    if isinstance(scenario, LoadedScenario):
+        loaded = scenario.with_overrides(overrides) if overrides else scenario
+    else:
+        loaded = load(scenario, overrides=overrides)
+    outcome = run_scenario(
+        loaded,
+        duration=duration,
+        out=Place(Path(out), overwrite) if out is not None else None,
+        seed=seed,
+        realtime=realtime,
+        controllers=controllers,
+        start=start,
+        progress=progress,
+    )
     if outcome.error is not None:
         raise outcome.error
     if outcome.status == "interrupted":
         raise KeyboardInterrupt
-    return read(outcome.path)
+    return outcome.recording()
 
 
 def run_scenario(
     scenario: LoadedScenario,
     *,
     duration: float | None = None,
-    out: str | Path | None = None,
+    out: str | Path | Place | None = None,
     seed: int | None = None,
     realtime: float | bool | None = None,
+    controllers: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     shared: bool = False,
     on_ready: Callable[[str], None] | None = None,
@@ -70,67 +89,53 @@ def run_scenario(
 ) -> Outcome:
     """Run a scenario; mistakes in it raise InputError before anything is written, later failures are in the outcome.
 
-    `shared` publishes the state to shared memory for readers even when the run is not in real time; `on_ready` is then
-    called with the run's id. `servers` are started before the first step, which waits for them, and ended after the
-    last. `start` is a complete state to start from (`botz.replay.state_at`, `rec.snapshots()`); the run then lasts the
-    scenario's duration from there. `paused` lets a shared run wait before its first step until a reader says otherwise.
+    `out` says where the recording goes; without it, it is in memory. `shared` publishes the state to shared memory
+    for readers even when the run is not in real time; `on_ready` is then called with the run's id. `servers` are
+    started before the first step, which waits for them, and ended after the last. `start` is a complete state to start
+    from (`botz.state_at`, `rec.snapshots()`); the run then lasts the scenario's duration from there. `paused` lets a
+    shared run wait before its first step until a reader says otherwise. `controllers` are as those of `Simulation`.
     """
-    changes: dict[str, Any] = {}
-    if duration is not None:
-        changes["time.duration"] = duration
-    if realtime is not None:
-        changes["time.realtime"] = realtime
-    if seed is not None:
-        changes["seed"] = seed
+    place = out if out is None or isinstance(out, Place) else Place(Path(out))
+    changes = {"time.duration": duration, "time.realtime": realtime, "seed": seed}
+    changes = {key: value for key, value in changes.items() if value is not None}
+    for name, spec in getattr(scenario.spec, "controllers", {}).items():
+        if spec.robot in (controllers or {}):
+            changes[f"controllers.{name}"] = None  # a replay of the recording has the commands, not the program
     if changes:
-        scenario = with_changes(scenario, changes)
+        scenario = scenario.with_(changes)
     try:
-        return _run(scenario, out, progress, shared, on_ready, servers, start, paused)
+        if controllers:
+            return run_here(scenario, place, progress, start, controllers)
+        if shared or servers is not None or wants_process(scenario):
+            return run_in_own_process(scenario, place, progress, on_ready, servers, start, paused)
+        return run_here(scenario, place, progress, start)
     except InputError as error:
         raise scenario.with_places(error) from error
 
 
-def _run(
-    scenario: LoadedScenario,
-    out: str | Path | None,
-    progress: Progress | None,
-    shared: bool,
-    on_ready: Callable[[str], None] | None,
-    servers: Servers | None,
-    start: bytes | None,
-    paused: bool,
-) -> Outcome:
+def wants_process(scenario: LoadedScenario) -> bool:
     spec: Any = scenario.spec
-    own_process = (
+    return bool(
         FAMILIES[scenario.engine].own_process
-        or shared
-        or servers is not None
         or spec.time.factor is not None
         or spec.process.cpu is not None
         or spec.process.priority == "high"
     )
-    if own_process:
-        return run_in_own_process(scenario, out, progress, on_ready, servers, start, paused)
-    return run_here(scenario, out, progress, start)
-
-
-def with_changes(scenario: LoadedScenario, changes: Mapping[str, Any]) -> LoadedScenario:
-    """The same scenario with some settings changed, checked again."""
-    changed = load_data(scenario.data, str(scenario.file or scenario.name), overrides=changes)
-    return replace(
-        changed, file=scenario.file, folder=scenario.folder, user_code=scenario.user_code, tree=scenario.tree
-    )
 
 
 def run_here(
-    scenario: LoadedScenario, out: str | Path | None, progress: Progress | None, start: bytes | None = None
+    scenario: LoadedScenario,
+    place: Place | None,
+    progress: Progress | None,
+    start: bytes | None = None,
+    controllers: Mapping[str, Any] | None = None,
 ) -> Outcome:
     spec: Any = scenario.spec
     first, until = span_of(spec, start)
-    simulation = Simulation(scenario)
+    simulation = Simulation(scenario, controllers=controllers)
     if start:
         simulation.restore(start)
-    outcome, writer, streams = open_run(scenario, out, simulation.engine, first)
+    outcome, writer, streams = open_run(scenario, place, simulation.engine, first)
     began = time.perf_counter()
     try:
         with stop_on_signals() as stopped:
@@ -140,12 +145,15 @@ def run_here(
                 if progress is not None:
                     progress(step, until)
 
+            factor = spec.time.factor
+            clock = RealTimeClock(factor, simulation.step_ns * 1e-9, should_stop=stopped.is_set) if factor else None
             finished = run_loop(
                 simulation,
                 until=until,
                 strides=[stream.every for stream in streams],
                 sink=writer,
                 snapshot_every=snapshot_stride(spec),
+                clock=clock,
                 hooks=LoopHooks(should_stop=stopped.is_set, progress=turn),
             )
         outcome.status = "finished" if finished else "interrupted"

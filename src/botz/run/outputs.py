@@ -18,18 +18,19 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from botz.channels import ChannelTable, RosView
-from botz.errors import BotzError, DivergedError, InputError, Problem, printable
+from botz.errors import ArgumentProblem, BotzError, DivergedError, InputError, Problem, printable
+from botz.record.bag_metadata import BAG_METADATA
+from botz.record.mcap_file import MAGIC
+from botz.record.mcap_scan import scan
+from botz.record.reader import Recording, read
 from botz.record.streams import RecordingHeader, StreamSpec, column_names
-from botz.record.writer import RecordingWriter
+from botz.record.writer import RECORDING, RecordingWriter
 from botz.scenario.load import LoadedScenario
 from botz.scenario.names import closest
 from botz.scene.build import descriptions_of
 from botz.sim.snapshots import decode
 
-RECORDING = "recording.mcap"
 LINKS = "links.json"
-BAG_METADATA = "metadata.yaml"
-"""Makes the folder a bag of rosbag2."""
 LAST_STATES = "diverged.csv"
 WRITTEN = (RECORDING, BAG_METADATA, LINKS, LAST_STATES)
 """What a run may write into its folder: none of these may be there before."""
@@ -53,17 +54,31 @@ class Recorder(RecordingWriter):
             logger.warning("botz: %.3f s: %s", step * self._step_ns * 1e-9, printable(text))
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the recording of a run goes."""
+
+    out: Path | None = None
+    """The folder; None for a new one, `runs/NAME-TIME`."""
+    overwrite: bool = False
+    """An earlier run in the folder is replaced."""
+
+
 @dataclass
 class Outcome:
     """How a run ended."""
 
-    folder: Path
+    place: Path | None
+    """The run's folder; None for one whose recording is in memory."""
     status: str
     """finished, interrupted, failed"""
     error: BotzError | None = None
     summary: dict[str, str] = field(default_factory=dict)
     first_step: int = 0
     """0, but of a run that started in a state of another one."""
+    data: bytes = b""
+    bag: str = ""
+    """The recording and rosbag2's metadata, of a run in memory."""
 
     @property
     def exit_code(self) -> int:
@@ -72,8 +87,21 @@ class Outcome:
         return self.error.exit_code if self.error is not None else 0
 
     @property
+    def folder(self) -> Path:
+        assert self.place is not None, "the recording is in memory"
+        return self.place
+
+    @property
     def path(self) -> Path:
         return self.folder / RECORDING
+
+    def recording(self) -> Recording:
+        """What was recorded."""
+        if self.place is not None:
+            return read(self.path)
+        contents = scan(self.data)
+        contents.bag = self.bag
+        return Recording(contents)
 
 
 class Recorded(Protocol):
@@ -84,23 +112,37 @@ class Recorded(Protocol):
     views: tuple[RosView, ...]
 
 
-def check_folder(out: str | Path | None) -> None:
-    """Mistakes in --out."""
-    if out is None:
+def check_folder(place: Place | None) -> None:
+    """Mistakes in where a run is to be kept."""
+    if place is None or place.out is None:
         return
-    folder = Path(out)
+    folder = place.out
     if folder.exists() and not folder.is_dir():
-        raise InputError(Problem(f"{str(folder)!r} is a file; --out needs a folder"))
+        raise InputError(ArgumentProblem(f"{str(folder)!r} is a file; needs a folder", key="out"))
+    if place.overwrite and is_run(folder):
+        return
     for name in WRITTEN:
         if os.path.lexists(folder / name):  # the user's own, perhaps, or a link that leads elsewhere
-            raise InputError(Problem(f"{folder / name} exists already; choose another folder or remove it"))
+            message = f"{folder / name} exists already; choose another folder or remove it"
+            raise InputError(ArgumentProblem(message, key="out"))
 
 
-def new_folder(out: str | Path | None, name: str) -> Path:
+def is_run(folder: Path) -> bool:
+    """Whether a run was recorded here: nothing else may be overwritten."""
+    file = folder / RECORDING
+    try:
+        with file.open("rb") as opened:
+            return not file.is_symlink() and opened.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def new_folder(place: Place, name: str) -> Path:
     """The folder of a run: the one told, or a new one named after scenario and time."""
-    check_folder(out)
+    check_folder(place)
+    out = place.out
     named = f"{name or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
-    folder = Path(out) if out is not None else Path("runs") / named
+    folder = out if out is not None else Path("runs") / named
     stem, number = folder.name, 2
     try:
         # A name that another run has taken, perhaps just now, is left to it.
@@ -111,28 +153,32 @@ def new_folder(out: str | Path | None, name: str) -> Path:
             except FileExistsError:
                 folder, number = folder.with_name(f"{stem}-{number}"), number + 1
     except OSError as error:
-        raise InputError(
-            Problem(f"cannot make the folder {folder}: {error.strerror}; choose another with --out")
-        ) from error
+        message = f"cannot make the folder {folder}: {error.strerror}; choose another"
+        raise InputError(ArgumentProblem(message, key="out")) from error
+    if place.overwrite:
+        for written in WRITTEN:
+            (folder / written).unlink(missing_ok=True)
     return folder
 
 
 def open_run(
-    scenario: LoadedScenario, out: str | Path | None, world: Recorded, first_step: int = 0
+    scenario: LoadedScenario, place: Place | None, world: Recorded, first_step: int = 0
 ) -> tuple[Outcome, Recorder, list[StreamSpec]]:
-    """The folder of a run and its recording, begun. Mistakes in what is to be recorded show before that."""
+    """The folder of a run and its recording, begun; without a place the recording is in memory. Mistakes in what is to
+    be recorded show before that."""
     streams = streams_of(scenario.spec, world.channels)
-    outcome = Outcome(new_folder(out, scenario.name), "failed", first_step=first_step)
+    folder = new_folder(place, scenario.name) if place is not None else None
+    outcome = Outcome(folder, "failed", first_step=first_step)
     spec: Any = scenario.spec
     recorder = Recorder(
-        outcome.path,
+        outcome.path if folder is not None else None,
         header_of(scenario),
         world.channels,
         world.inputs_table,
         streams,
         world.views,
         descriptions_of(spec),
-        sync_seconds=SYNC_SECONDS if spec.record.sync else None,
+        sync_seconds=SYNC_SECONDS if spec.record.sync and folder is not None else None,
     )
     return outcome, recorder, streams
 
@@ -251,20 +297,22 @@ def conclude(
         outcome.error = scenario.with_places(outcome.error)
     if outcome.error is not None:
         outcome.summary["error"] = str(outcome.error)
-        if isinstance(outcome.error, DivergedError):
+        if isinstance(outcome.error, DivergedError) and outcome.place is not None:
             outcome.summary["last_states"] = LAST_STATES
     try:
         if outcome.error is not None:
             details = getattr(outcome.error, "details", "")  # a controller's own traceback, with file and line
             writer.write_log(step, "error", f"{outcome.error}\n{details}".strip())
         writer.close(outcome.summary)
-        (outcome.folder / BAG_METADATA).write_text(writer.bag_metadata(), encoding="utf-8")
+        outcome.data, outcome.bag = writer.data, writer.bag_metadata()
+        if outcome.place is not None:
+            (outcome.place / BAG_METADATA).write_text(outcome.bag, encoding="utf-8")
     except BotzError as error:
         outcome.error = outcome.error or error
         outcome.status = "failed"
     except OSError as error:
         logger.warning("botz: cannot write %s: %s", outcome.folder / BAG_METADATA, error.strerror)
-    if isinstance(outcome.error, DivergedError):
+    if isinstance(outcome.error, DivergedError) and outcome.place is not None:
         # After the recording is closed: what cannot be written here must not cost that.
         try:
             write_last_states(outcome.folder / LAST_STATES, outcome.error, channels, step_ns)

@@ -13,10 +13,11 @@ from typing import Any, Protocol
 
 from botz.child import Answers, child_process, how_it_ended
 from botz.errors import BotzError, ControllerError, DivergedError, InputError, Problem
+from botz.record.bag_metadata import BAG_METADATA
 from botz.record.writer import RecordingWriter
 from botz.run.outputs import (
-    BAG_METADATA,
     Outcome,
+    Place,
     Progress,
     check_folder,
     conclude,
@@ -65,14 +66,14 @@ class Servers(Protocol):
 
 def run_in_own_process(
     scenario: LoadedScenario,
-    out: str | Path | None,
+    place: Place | None,
     progress: Progress | None,
     on_ready: Callable[[str], None] | None,
     servers: Servers | None = None,
     start: bytes | None = None,
     paused: bool = False,
 ) -> Outcome:
-    check_folder(out)  # such mistakes show before a process is started
+    check_folder(place)  # such mistakes show before a process is started
     spec: Any = scenario.spec
     first, until = span_of(spec, start)
     orders = {
@@ -90,7 +91,7 @@ def run_in_own_process(
         processes.enter_context(servers or nullcontext())
         child, answers = processes.enter_context(child_process(PHYSICS, orders))
         run, answer = when_ready(child, answers, stopped)
-        outcome, writer, _ = open_run(scenario, out, run, first)
+        outcome, writer, _ = open_run(scenario, place, run, first)
         segment, width = run.segment, run.channels.width
         began = seen = time.perf_counter()
         begun = False
@@ -145,7 +146,7 @@ def run_in_own_process(
             if held:
                 more["paused_s"] = f"{held:.6g}"
             more["refused_commands"] = str(answer.get("refused_commands", 0))
-            if servers is not None and begun:
+            if servers is not None and begun and outcome.place is not None:
                 more.update(write_counters(outcome.folder, servers.counters()))
             more["dropped_frames"] = str(int(segment.words[W_DROPPED]))
             step = max(first, int(answer.get("step", first)), int(segment.words[W_STEP]))
@@ -154,10 +155,11 @@ def run_in_own_process(
             conclude(outcome, scenario, writer, step, wall, more, run.channels)
     if not begun:
         # It ended before the first step: as in this process, nothing is left behind.
-        outcome.path.unlink(missing_ok=True)
-        (outcome.folder / BAG_METADATA).unlink(missing_ok=True)
-        if not any(outcome.folder.iterdir()):
-            outcome.folder.rmdir()
+        if outcome.place is not None:
+            outcome.path.unlink(missing_ok=True)
+            (outcome.place / BAG_METADATA).unlink(missing_ok=True)
+            if not any(outcome.place.iterdir()):
+                outcome.place.rmdir()
         raise outcome.error or KeyboardInterrupt
     return outcome
 

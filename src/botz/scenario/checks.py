@@ -83,7 +83,7 @@ def _that_fit(period: float, step_ns: int, is_rate: bool) -> list[str]:
 def _rates_fit(model: type[ScenarioBase], data: dict[str, Any], tree: Node) -> Iterator[Problem]:
     step_ns = _step_ns(model, data)
     for path, unit, value, _ in _step_fields(model, data, ()) if step_ns else ():
-        if complaint := _misfit(value, unit, step_ns):
+        if complaint := misfit(value, unit, step_ns):
             yield tree.nearest(path).place.problem(complaint, path)
 
 
@@ -92,7 +92,7 @@ def fit_default_rates(model: type[ScenarioBase], data: dict[str, Any]) -> None:
     are: only what a user wrote may be refused."""
     step_ns = _step_ns(model, data)
     for path, unit, value, is_default in list(_step_fields(model, data, ())) if step_ns else ():
-        if not is_default or _misfit(value, unit, step_ns) is None:
+        if not is_default or misfit(value, unit, step_ns) is None:
             continue
         is_rate = unit == "Hz"
         steps = max(1, round((1e9 / value if is_rate else value * 1e9) / step_ns))
@@ -135,7 +135,7 @@ def _step_fields(annotation: Any, data: Any, path: KeyPath) -> Iterator[tuple[Ke
             yield from _step_fields(child(annotation, key), entry, (*path, key))
 
 
-def _misfit(value: float, unit: str, step_ns: int) -> str | None:
+def misfit(value: float, unit: str, step_ns: int) -> str | None:
     """What is wrong with a rate [Hz] or a period [s] (0: never) for this step; None if it is whole steps."""
     if value <= 0:
         return None  # 0 as a period means never; the rest is reported by the check of the model

@@ -25,10 +25,15 @@ def document(path: Path, kind: library.Kind, chain: tuple[Path, ...] = ()) -> No
         raise InputError(top.place.problem(f"is empty; a {kind} file is a mapping (key: value)"))
     if not isinstance(top.value, dict):
         raise InputError(top.place.problem(f"a {kind} file is a mapping (key: value), not {show(top.plain())}"))
+    return completed(top, kind, (*chain, path))
+
+
+def completed(top: Node, kind: library.Kind, chain: tuple[Path, ...] = ()) -> Node:
+    """A document laid over what it extends."""
     reference = top.get("extends")
     if reference is None:
         return top
-    below = referenced(reference, kind, (*chain, path), ("extends",))
+    below = referenced(reference, kind, chain, ("extends",))
     # A run is called after its own file, not after the one it builds on.
     return merge(below.without("name"), top.without("extends"))
 

@@ -16,12 +16,12 @@ from botz.errors import InputError, Problem
 from botz.scenario import library
 from botz.scenario.checks import cross_checks, fit_default_rates
 from botz.scenario.families import FAMILIES, Family
-from botz.scenario.layers import absolute, document, other_kind, overridden, with_robots
+from botz.scenario.layers import absolute, completed, document, other_kind, overridden, with_robots
 from botz.scenario.names import closest
 from botz.scenario.problems import problems_of, unknown
 from botz.scenario.reading import read
 from botz.scenario.schema import FILE_KEYS, ROBOT_KEYS, ScenarioBase, Strict
-from botz.scenario.tree import KeyPath, Node, Place, from_plain, key_path, key_text, path_text
+from botz.scenario.tree import NOWHERE, KeyPath, Node, Place, from_plain, key_path, key_text, path_text
 from botz.scenario.units import doubt, doubting_angles, show
 
 MODEL_SUFFIXES = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".mjcf")
@@ -38,7 +38,7 @@ class LoadedScenario:
     spec: ScenarioBase
     """The description, in SI; its class is the engine's, as `KinematicsScenario`."""
     file: Path | None
-    """The file that it was loaded from; None for one out of a recording."""
+    """The file that it was loaded from; None for a mapping and for one out of a recording."""
     folder: Path
     """Where the scenario lies. Paths in `spec` and `data` are absolute already."""
     data: dict[str, Any]
@@ -49,6 +49,24 @@ class LoadedScenario:
     """The document with the place of every key."""
     doubted: bool = False
     """Whether `warnings_of` has something to look for."""
+    files_must_exist: bool = True
+    """False for one out of a recording: it names files that may be gone."""
+
+    def with_(self, changes: Mapping[str, Any] | None = None, /, **keys: Any) -> LoadedScenario:
+        """The same scenario with some keys changed, checked again.
+
+        >>> scenario.with_({"robots.rover.pose.0": 1.5}, seed=3, time={"duration": "20 s"})
+
+        Paths of keys come in a mapping, keys of the top level by name too; a mapping as a value changes what it names
+        and leaves the rest.
+        """
+        return self.with_overrides({**(changes or {}), **keys})
+
+    def with_overrides(self, overrides: Sequence[str] | Mapping[str, Any]) -> LoadedScenario:
+        """As `with_`, also with text such as "seed=3", as `load` takes it."""
+        tree, failed = with_robots(overridden(self.tree, overrides))
+        loaded = _checked(tree, self.file, failed, files_must_exist=self.files_must_exist)
+        return replace(loaded, folder=self.folder)
 
     def with_places(self, error: InputError) -> InputError:
         """An error found after loading (by an engine or a controller), with the file and line of its keys."""
@@ -82,17 +100,29 @@ class LoadedRobot:
     """The complete robot as plain numbers, text, lists and mappings."""
 
 
-def load(source: str | Path, *, overrides: Sequence[str] | Mapping[str, Any] = ()) -> LoadedScenario:
-    """Load a library scenario by its name, or a scenario file.
+ScenarioSource = str | Path | Mapping[str, Any] | LoadedScenario
+"""What a run can be made of."""
+
+
+def load(
+    source: str | Path | Mapping[str, Any], *, overrides: Sequence[str] | Mapping[str, Any] = ()
+) -> LoadedScenario:
+    """Load a library scenario by its name, a scenario file, or a mapping with the same keys.
 
     `overrides` are laid on top: strings `"robots.rover.pose.0=1"` as on the command line, or a mapping
-    `{"robots.rover.pose.0": 1}`. Raises InputError with all mistakes found.
+    `{"robots.rover.pose.0": 1}`. Paths in a mapping start at the current folder. Raises InputError with all mistakes
+    found.
     """
-    path = absolute(locate(source, "scenario"))
-    tree = overridden(scenario_document(path), overrides)
+    if isinstance(source, Mapping):
+        path, place, name = None, NOWHERE, "scenario"
+        document = completed(from_plain(source, NOWHERE), "scenario")
+    else:
+        path = absolute(locate(source, "scenario"))
+        place, name = Place(path, 1), path.stem
+        document = scenario_document(path)
+    tree = overridden(document, overrides)
     if _is_missing(tree.get("name")):
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem)
-        tree = tree.with_items(name=Node(name, Place(path, 1)))
+        tree = tree.with_items(name=Node(re.sub(r"[^A-Za-z0-9._-]+", "-", name), place))
     tree, failed = with_robots(tree)
     return _checked(tree, path, failed, files_must_exist=True)
 
@@ -252,7 +282,8 @@ def _checked(
     if problems or spec is None:
         raise InputError(_in_order(problems))
     folder = Path.cwd() if file is None else file.parent
-    return LoadedScenario(spec, file, folder, spec.model_dump(mode="json"), tuple(user_code), tree, bool(doubts))
+    data = spec.model_dump(mode="json")
+    return LoadedScenario(spec, file, folder, data, tuple(user_code), tree, bool(doubts), files_must_exist)
 
 
 def with_factor(loaded: LoadedScenario, factor: float) -> LoadedScenario:
@@ -261,7 +292,8 @@ def with_factor(loaded: LoadedScenario, factor: float) -> LoadedScenario:
     spec: Any = loaded.spec
     time = spec.time.model_copy(update={"realtime": factor or False})
     data = {**loaded.data, "time": time.model_dump(mode="json")}
-    return replace(loaded, spec=spec.model_copy(update={"time": time}), data=data)
+    tree = overridden(loaded.tree, {"time.realtime": time.realtime})
+    return replace(loaded, spec=spec.model_copy(update={"time": time}), data=data, tree=tree)
 
 
 def warnings_of(loaded: LoadedScenario) -> list[Problem]:

@@ -24,7 +24,7 @@ class Removed(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something was written: an absolute file, or a label such as `--set`."""
+    """Where something was written: an absolute file, or a label such as `overrides`."""
 
     file: Path | None
     line: int | None = None
@@ -39,8 +39,12 @@ class Place:
         return Problem(message, key=key_text(path), file=file, line=self.line)
 
 
-SET = Place(Path("--set"))
-"""The command line."""
+SET = Place(Path("overrides"))
+"""What is laid over a scenario in a call; on the command line, what `--set` says."""
+
+
+NOWHERE = Place(None)
+"""A mapping that a caller gave: its keys say where."""
 
 
 @dataclass(frozen=True, slots=True)

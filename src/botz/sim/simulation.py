@@ -6,20 +6,22 @@ import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from itertools import dropwhile
-from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from botz.control.base import Controller, ControllerSetup, Measured, Steerable
+from botz.channels import Measured, Values
+from botz.control.base import Controller, ControllerSetup, Steerable
+from botz.control.given import as_controller, rate_of
 from botz.control.registry import at_controller
 from botz.control.registry import build as build_controller
 from botz.engines.base import RobotState
 from botz.engines.registry import UserElements, build_engine
 from botz.errors import ControllerError, DivergedError, InputError, Problem, StoppedError
-from botz.scenario.load import LoadedScenario, load
+from botz.scenario import schema
+from botz.scenario.checks import misfit
+from botz.scenario.load import LoadedScenario, ScenarioSource, load
 from botz.scenario.names import closest
-from botz.scenario.schema import UserController
 from botz.sim import snapshots
 from botz.sim.snapshots import Snapshot, controller_state, decode, fixed_parts, parts_of_world, restore_controller
 
@@ -29,8 +31,23 @@ OWN_FILES = {__file__, snapshots.__file__}
 """Frames of these stand above those of a controller in its traceback."""
 LONGEST_CALL = 1 << 20
 """Steps in one compiled call: engines draw the random numbers of a call before it."""
+GIVEN = "python:"
+"""Before the robot's name: what a controller that was given in the call is called in recordings."""
+DEFAULT_RATE = schema.Controller.model_fields["rate"].default
+"""Calls of a controller per second, where nothing else is asked for [Hz]."""
 CommandListener = Callable[[int, str, np.ndarray, str], None]
 """Called with step, robot, raw inputs and source whenever the inputs of a robot change."""
+
+
+class Driver(NamedTuple):
+    """A controller at work."""
+
+    controller: Controller
+    every: int
+    """Steps between two calls."""
+    robot: str
+    spec: schema.Controller | None
+    """Its description in the scenario; None for one that was given in the call."""
 
 
 class Simulation:
@@ -38,13 +55,18 @@ class Simulation:
 
     >>> sim = Simulation("differential-circle")
     >>> sim.step(n=100)["rover/pose"]
+
+    `controllers` maps robots to controllers in Python, which take the place of the scenario's: a function
+    `(t, measured) -> command`, or an object with `reset(setup)` and `update(t, measured)`. Both are called at 100 Hz,
+    or as often as their attribute `rate` says [Hz].
     """
 
     def __init__(
         self,
-        scenario: str | Path | LoadedScenario,
+        scenario: ScenarioSource,
         *,
         seed: int | None = None,
+        controllers: Mapping[str, Any] | None = None,
         with_controllers: bool = True,
         user_elements: UserElements = "run",
     ):
@@ -57,15 +79,19 @@ class Simulation:
         self.on_command: CommandListener | None = None
         self.controllers_look_on = False
         """Controllers are called, and what they command is left aside: recorded inputs act instead."""
-        self._controllers: dict[str, tuple[Controller, int, str]] = {}
-        if with_controllers:
-            for name, spec in self.spec.controllers.items():
-                every = self.spec.time.steps_between(spec.rate)
-                self._controllers[name] = (
-                    build_controller(spec, allow_user_code=True, name=name),
-                    every,
-                    spec.robot,
-                )
+        self._controllers: dict[str, Driver] = {}
+        given = dict(controllers or {})
+        for robot in given:
+            self._check_robot(robot)
+        for name, spec in self.spec.controllers.items() if with_controllers else ():
+            if spec.robot not in given:
+                controller = build_controller(spec, allow_user_code=True, name=name)
+                self._controllers[name] = Driver(controller, self.spec.time.steps_between(spec.rate), spec.robot, spec)
+        for robot, control in given.items():
+            self._controllers[GIVEN + robot] = Driver(
+                as_controller(robot, control), self._every(robot, control), robot, None
+            )
+        self._driven = {driver.robot: name for name, driver in self._controllers.items()}
         # One generator and one setup for the life of the simulation: what a controller keeps of them stays valid.
         self._rng = np.random.Generator(np.random.PCG64())
         self._controller_rngs = {name: np.random.Generator(np.random.PCG64()) for name in self._controllers}
@@ -77,10 +103,19 @@ class Simulation:
                 inputs=tuple(self.inputs.of_robot(robot)),
                 engine=self.engine,
             )
-            for name, (_, every, robot) in self._controllers.items()
+            for name, (_, every, robot, _) in self._controllers.items()
         }
-        self._row = np.empty(self.channels.width)
+        self._no_rows = np.empty((0, self.channels.width))
         self.reset(seed)
+
+    def _every(self, robot: str, control: Any) -> int:
+        """Steps between two calls of a controller that was given; its rate fits the step if none is asked for."""
+        rate = rate_of(robot, control)
+        if rate is None:
+            return max(1, round(1e9 / DEFAULT_RATE / self.step_ns))
+        if complaint := misfit(rate, "Hz", self.step_ns):
+            raise InputError(f"the rate of the controller of {robot!r}: {complaint}")
+        return int(self.spec.time.steps_between(rate))
 
     # --- time ----------------------------------------------------------------------------------------------
 
@@ -89,8 +124,8 @@ class Simulation:
         """Simulated time [s], derived from the count of steps."""
         return self.step_number * self.step_ns * 1e-9
 
-    def reset(self, seed: int | None = None) -> Measured:
-        """Back to the start, with another seed where one is given."""
+    def reset(self, seed: int | None = None) -> Values:
+        """Back to the start, with another seed where one is given; returns all channels by full name, as `step`."""
         if seed is not None and (not isinstance(seed, int | np.integer) or seed < 0):
             raise InputError(f"the seed is {seed!r}; it must be a whole number, at least 0")
         self.seed = self.spec.seed if seed is None else int(seed)
@@ -104,16 +139,16 @@ class Simulation:
         self._steered_until: dict[str, int] = {}
         self._updated_at = -1
         self._fixed: list[Any] = []
-        for name, (controller, _, _) in self._controllers.items():
-            self._guarded(name, controller.reset, self._setups[name])
-            self._fixed += fixed_parts(controller)
-        return self.measured()
+        for name, driver in self._controllers.items():
+            self._guarded(name, driver.controller.reset, self._setups[name])
+            self._fixed += fixed_parts(driver.controller)
+        return self.values()
 
-    def step(self, inputs: Mapping[str, Any] | None = None, n: int = 1) -> dict[str, Any]:
+    def step(self, inputs: Mapping[str, Any] | None = None, n: int = 1) -> Values:
         """Take `n` steps and return all channels by full name.
 
-        `inputs` maps a robot to its command, as {"rover": {"left/speed": 2.0}}. A robot that is given one leaves its
-        controller's hands until `reset`.
+        `inputs` maps a robot to its command, e.g. {"rover": {"left/speed": 2.0}}, which holds until the next one. A
+        robot that a controller drives takes commands between `take_control` and `release_control`.
         """
         if not isinstance(n, int | np.integer) or n < 1:
             raise InputError(f"n is {n}; it must be a whole number, at least 1")
@@ -122,20 +157,35 @@ class Simulation:
         for robot, command in (inputs or {}).items():
             if robot not in self.engine.actors:
                 raise InputError(Problem(f"no robot {robot!r}{closest(robot, self.engine.actors)}"))
+            if robot in self._driven and robot not in self._by_hand:
+                driver = self._describe(self._driven[robot])
+                raise InputError(f"{robot!r} is driven by {driver}; call take_control({robot!r}) first")
             self.apply(robot, command, "caller")
-            self._by_hand.add(robot)
         end = self.step_number + int(n)
         while self.step_number < end and not self.ended:
             self.expire_commands()
             self.update_controllers()
-            self.advance(min(end - self.step_number, self.steps_to_update(), LONGEST_CALL), 0, self._row[np.newaxis])
+            self.advance(min(end - self.step_number, self.steps_to_update(), LONGEST_CALL), 0, self._no_rows)
         return self.values()
 
-    def values(self) -> dict[str, Any]:
+    def take_control(self, robot: str) -> None:
+        """The caller drives this robot from now on: its controller is not called, and `step` takes its commands. What
+        was commanded last holds until then."""
+        self._check_robot(robot)
+        self._by_hand.add(robot)
+
+    def release_control(self, robot: str) -> None:
+        """The robot's controller drives it again, from its next call on; one without a controller comes to rest."""
+        self._check_robot(robot)
+        self._by_hand.discard(robot)
+        if robot not in self._driven:
+            self.apply_raw(robot, self.engine.rest_inputs(robot), "caller")
+
+    def values(self) -> Values:
         """All channels now, by full name."""
         row = np.empty(self.channels.width)
         self.engine.observe(row)
-        return {channel.name: self.channels.value(row, channel.name) for channel in self.channels}
+        return Values(self.channels, row)
 
     def measured(self, robot: str | None = None) -> Measured:
         """The channels of one robot now, by local name (the first robot where none is named)."""
@@ -169,9 +219,9 @@ class Simulation:
     def _steerable(self, robot: str) -> list[tuple[str, Steerable]]:
         """Controllers of a robot that can be told something."""
         return [
-            (name, controller)
-            for name, (controller, _, driven) in self._controllers.items()
-            if driven == robot and isinstance(controller, Steerable)
+            (name, driver.controller)
+            for name, driver in self._controllers.items()
+            if driver.robot == robot and isinstance(driver.controller, Steerable)
         ]
 
     def command_layout(self, robot: str) -> list[tuple[str, int]]:
@@ -204,6 +254,8 @@ class Simulation:
 
     def expire_commands(self) -> None:
         """Outside commands whose deadline has passed: the robot stops, or holds, and its controller takes over."""
+        if not self._steered_until and not self._deadlines:
+            return
         for robot, deadline in list(self._steered_until.items()):
             if self.step_number >= deadline:
                 del self._steered_until[robot]
@@ -220,12 +272,12 @@ class Simulation:
         if self._updated_at == self.step_number:
             return
         self._updated_at = self.step_number
-        due = [item for item in self._controllers.items() if self.step_number % item[1][1] == 0]
+        due = [item for item in self._controllers.items() if self.step_number % item[1].every == 0]
         if not due:
             return
         row = np.empty(self.channels.width)
         self.engine.observe(row)
-        for name, (controller, _, robot) in due:
+        for name, (controller, _, robot, _) in due:
             if robot in self._by_hand or robot in self._deadlines:
                 continue
             self._guarded(name, self._update, name, controller, robot, Measured(self.channels, row, robot))
@@ -237,14 +289,14 @@ class Simulation:
 
     def _guarded(self, name: str, call: Callable[..., Any], *arguments: Any) -> Any:
         """A failing controller ends the run with its own traceback; a wrong setting of a built-in one is bad input."""
-        spec = self.spec.controllers[name]
+        spec = self._controllers[name].spec
         try:
             return call(*arguments)
         except InputError as error:
-            if not isinstance(spec, UserController):
+            if spec is not None and not isinstance(spec, schema.UserController):
                 raise InputError([at_controller(name, spec, problem) for problem in error.problems]) from error
             raise ControllerError(
-                f"controller '{name}' gave a wrong command at t = {self.time:g} s: {error}"
+                f"{self._describe(name)} gave a wrong command at t = {self.time:g} s: {error}"
             ) from error
         except (Exception, SystemExit) as error:
             frames = traceback.extract_tb(error.__traceback__)
@@ -252,18 +304,28 @@ class Simulation:
             own_frames = list(dropwhile(lambda frame: frame.filename in OWN_FILES, frames)) or frames
             details = "Traceback of the controller (most recent call last):\n"
             details += "".join(traceback.format_list(own_frames)) + "".join(traceback.format_exception_only(error))
+            kind = f" ({spec.type})" if isinstance(spec, schema.Controller) else ""
             raise ControllerError(
-                f"controller '{name}' ({spec.type}) failed at t = {self.time:g} s: {type(error).__name__}: {error}",
+                f"{self._describe(name)}{kind} failed at t = {self.time:g} s: {type(error).__name__}: {error}",
                 details,
             ) from error
 
+    def _describe(self, name: str) -> str:
+        return (
+            f"the controller given for {name.removeprefix(GIVEN)!r}"
+            if name.startswith(GIVEN)
+            else f"controller '{name}'"
+        )
+
     def steps_to_update(self) -> int:
         """Steps until the next controller or deadline is due (large where there is none)."""
-        steps = [every - self.step_number % every for _, every, _ in self._controllers.values()]
-        steps += [
-            deadline - self.step_number for deadline in (*self._deadlines.values(), *self._steered_until.values())
-        ]
-        return max(1, min(steps, default=1 << 40))
+        step = self.step_number
+        nearest = 1 << 40
+        for driver in self._controllers.values():
+            nearest = min(nearest, driver.every - step % driver.every)
+        for deadline in (*self._deadlines.values(), *self._steered_until.values()):
+            nearest = min(nearest, deadline - step)
+        return max(1, nearest)
 
     # --- physics -------------------------------------------------------------------------------------------
 
@@ -331,7 +393,8 @@ class Simulation:
             seed=self.seed,
             engine=self.engine.snapshot(),
             controllers={
-                name: self._guarded(name, controller_state, item[0], world) for name, item in self._controllers.items()
+                name: self._guarded(name, controller_state, driver.controller, world)
+                for name, driver in self._controllers.items()
             },
             controller_rngs={name: dict(rng.bit_generator.state) for name, rng in self._controller_rngs.items()},
             driven_by_hand=tuple(sorted(self._by_hand)),
@@ -353,10 +416,10 @@ class Simulation:
         except (TypeError, ValueError, KeyError, OverflowError) as error:
             self.reset(snapshot.seed)
             raise InputError(f"this snapshot's random generators are damaged ({error})") from error
-        for name, (controller, _, _) in self._controllers.items():
-            self._guarded(name, restore_controller, controller, snapshot.controllers[name], self._world())
-            if isinstance(controller, Steerable):
-                self._guarded(name, controller.steer, None)  # whoever steered is not here
+        for name, driver in self._controllers.items():
+            self._guarded(name, restore_controller, driver.controller, snapshot.controllers[name], self._world())
+            if isinstance(driver.controller, Steerable):
+                self._guarded(name, driver.controller.steer, None)  # whoever steered is not here
         self.step_number = snapshot.step
         self._by_hand = set(snapshot.driven_by_hand)
         self._deadlines = dict(snapshot.deadlines)
@@ -401,12 +464,13 @@ class Simulation:
         ):  # fmt: skip
             raise InputError("this snapshot is of another scenario: its state has other parts or sizes")
         named = {*snapshot.driven_by_hand, *dict(snapshot.deadlines)}
-        if not named <= set(self.engine.actors) or set(snapshot.controllers) - set(self.spec.controllers):
+        written = {name for name in snapshot.controllers if not name.startswith(GIVEN)}
+        if not named <= set(self.engine.actors) or written - set(self.spec.controllers):
             raise InputError("this snapshot is of another scenario: it has other robots or controllers")
         for name in self._controllers:
             if snapshot.controllers.get(name) is None:
                 raise InputError(
-                    f"the snapshot holds no state of controller '{name}'; give it snapshot() and restore() methods "
+                    f"the snapshot holds no state of {self._describe(name)}; give it snapshot() and restore() methods "
                     "that return and take plain data"
                 )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from botz.errors import InputError, Problem
+from botz.errors import ArgumentProblem, InputError
 from botz.scenario.names import closest
 from botz.scene.world_scene import Actor, Scene, compose, rotated
 
@@ -42,14 +42,14 @@ class CameraPath:
         name = camera if isinstance(camera, str) else "orbit"
         known = [*NAMES, *own]
         if name not in known:
-            raise InputError(Problem(f"unknown camera {name!r}{closest(name, known)}", key="--camera"))
+            raise InputError(ArgumentProblem(f"unknown camera {name!r}{closest(name, known)}", key="camera"))
         self._scene = scene
         self._name = name
         self._actor = chosen_actor(scene, target)
         self._own = own.get(name) if isinstance(camera, str) else None
         self._along = None if isinstance(camera, str) else offset_view(camera)
         if self._along is not None and self._actor is None:
-            raise InputError(Problem("there is no robot to go along with", key="--camera"))
+            raise InputError(ArgumentProblem("there is no robot to go along with", key="camera"))
         self._heading: float | None = None
         self._time = 0.0
         self._still: View | None = None
@@ -119,5 +119,5 @@ def offset_view(camera: Mapping[str, Any]) -> View:
 def chosen_actor(scene: Scene, target: str | None) -> Actor | None:
     names = [actor.name for actor in scene.actors]
     if target is not None and target not in names:
-        raise InputError(Problem(f"no robot {target!r}{closest(target, names)}", key="--target"))
+        raise InputError(ArgumentProblem(f"no robot {target!r}{closest(target, names)}", key="target"))
     return next((actor for actor in scene.actors if target in (None, actor.name)), None)

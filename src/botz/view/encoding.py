@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from botz.errors import InputError, Problem
+from botz.errors import ArgumentProblem, InputError
 from botz.record.whole_file import whole_file
 
 FORMATS = (".mp4", ".webm", ".gif", ".png")
@@ -21,9 +21,9 @@ CODECS = {
 Encode = Callable[[np.ndarray], None]
 
 
-def check_format(path: Path, key: str = "--out") -> None:
+def check_format(path: Path, key: str = "out") -> None:
     if path.suffix.lower() not in FORMATS:
-        raise InputError(Problem(f"cannot write {path.name!r}: it must end in {', '.join(FORMATS)}", key=key))
+        raise InputError(ArgumentProblem(f"cannot write {path.name!r}: it must end in {', '.join(FORMATS)}", key=key))
 
 
 @contextmanager

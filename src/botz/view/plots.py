@@ -98,7 +98,7 @@ def plot_recording(
         if trajectory is None:
             columns = plot.columns(columns)
     if not any(len(recording.time(name)) for name in {c.name for c in places} | {c.channel.name for c in columns}):
-        raise InputError(Problem("holds no samples to plot", file=recording.path))
+        raise InputError(Problem("holds no samples to plot", file=recording.file))
     colours = plot.colours(robot_colours(places, columns)) if not channels else {}
     paths = [plot.path(_path_of(recording, place), place) for place in places]
     _draw(recording, paths, _rows(columns), colours, path, name, plot)
@@ -118,7 +118,7 @@ def _overview(recording: Recording, trajectory: bool | None) -> tuple[list[Chann
     poses = [channel for channel in recording.channels if is_pose(channel)]
     main = [channel for channel in poses if channel.local_name in ("pose", "position")]
     if trajectory is True and not poses:
-        raise InputError(Problem("no robot in the recording has a pose; choose channels to plot", file=recording.path))
+        raise InputError(Problem("no robot in the recording has a pose; choose channels to plot", file=recording.file))
     columns = [
         column
         for channel in recording.channels
@@ -170,7 +170,7 @@ def _split(
         known = [channel.name for channel in recording.channels if planar(channel)]
         wanted = ", ".join(repr(pattern) for pattern in patterns)
         raise InputError(
-            Problem(f"{wanted}: nothing with both x and y to draw as a path{closest('', known)}", file=recording.path)
+            Problem(f"{wanted}: nothing with both x and y to draw as a path{closest('', known)}", file=recording.file)
         )
     names = {channel.name for channel in places}
     return places, [column for column in chosen if column.channel.name not in names]

@@ -60,7 +60,7 @@ def choose(recording: Recording, patterns: Sequence[str]) -> list[Column]:
         if not hits:
             names = [column.name for column in everything] if "." in pattern else recording.channels.slices
             kind = "no channel matches" if any(sign in pattern for sign in "*?[") else "unknown channel"
-            problems.append(Problem(f"{kind} {pattern!r}{closest(pattern, names)}", file=recording.path))
+            problems.append(Problem(f"{kind} {pattern!r}{closest(pattern, names)}", file=recording.file))
         chosen |= {column.name: column for column in hits if column.name not in chosen}
     if problems:
         raise InputError(problems)

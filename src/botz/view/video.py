@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from botz.child import child_process, how_it_ended
-from botz.errors import BotzError, InputError, Problem
+from botz.errors import ArgumentProblem, BotzError, InputError
 from botz.record.reader import read
 from botz.scenario.load import load_data
 from botz.view.encoding import check_format
@@ -54,7 +54,7 @@ def render_video(
     check_size(size, even=out.suffix.lower() in (".mp4", ".webm"))
     if out.suffix.lower() == ".gif" and len(times) * size[0] * size[1] > LARGEST_GIF:
         wished = f"{len(times)} frames of {size[0]}x{size[1]} are too much for a GIF, which is made in memory"
-        raise InputError(Problem(f"{wished}; take a smaller --size or --fps, or write .mp4", key="--out"))
+        raise InputError(ArgumentProblem(f"{wished}; take a smaller size or fewer fps, or write .mp4", key="out"))
     view = ordered_camera(camera)
     if target is not None:
         view["target_robot"] = target
@@ -100,7 +100,7 @@ def draw_with(library: str, orders: Mapping[str, Any], progress: Callable[[int, 
                     case "no graphics":
                         return str(message["reason"])
                     case "failed" if "problems" in message:
-                        raise InputError([Problem(text, key=key) for text, key in message["problems"]])
+                        raise InputError([ArgumentProblem(text, key=key) for text, key in message["problems"]])
                     case "failed":
                         raise BotzError(f"cannot draw {orders['recording']}: {message['reason']}")
                     case "finished":
@@ -117,28 +117,28 @@ def times_of(
 ) -> list[float]:
     """The moments of the frames [s]."""
     if not 0.1 <= fps <= 240.0:
-        raise InputError(Problem(f"{fps:g} images per second; between 0.1 and 240", key="--fps"))
+        raise InputError(ArgumentProblem(f"{fps:g} images per second; between 0.1 and 240", key="fps"))
     if not 1e-3 <= speed <= 1e4:
-        raise InputError(Problem(f"a speed of {speed:g}; between 0.001 and 10000", key="--speed"))
+        raise InputError(ArgumentProblem(f"a speed of {speed:g}; between 0.001 and 10000", key="speed"))
     start = max(start, first)
     if start > duration:
-        raise InputError(Problem(f"{start:g} s is after the end of the recording, {duration:g} s", key="--start"))
+        raise InputError(ArgumentProblem(f"{start:g} s is after the end of the recording, {duration:g} s", key="start"))
     last = duration if end is None else min(end, duration)
     if last < start:
-        raise InputError(Problem(f"{last:g} s is before the start, {start:g} s", key="--end"))
+        raise InputError(ArgumentProblem(f"{last:g} s is before the start, {start:g} s", key="end"))
     if picture:
         return [start]
     count = int((last - start) * fps / speed + 1e-9) + 1
     if count > MOST_FRAMES:
-        raise InputError(Problem(f"{count} frames, at most {MOST_FRAMES}; take a higher --speed", key="--fps"))
+        raise InputError(ArgumentProblem(f"{count} frames, at most {MOST_FRAMES}; take a higher speed", key="fps"))
     return [start + k * speed / fps for k in range(count)]
 
 
 def check_size(size: tuple[int, int], *, even: bool) -> None:
     if not all(16 <= side <= LARGEST_SIDE for side in size):
-        raise InputError(Problem(f"{size[0]}x{size[1]}: sides between 16 and {LARGEST_SIDE}", key="--size"))
+        raise InputError(ArgumentProblem(f"{size[0]}x{size[1]}: sides between 16 and {LARGEST_SIDE}", key="size"))
     if even and any(side % 2 for side in size):
-        raise InputError(Problem(f"{size[0]}x{size[1]}: films need even sides", key="--size"))
+        raise InputError(ArgumentProblem(f"{size[0]}x{size[1]}: films need even sides", key="size"))
 
 
 def ordered_camera(camera: Mapping[str, Any] | str) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def draw(orders: dict[str, Any], made_renderer: Any, tell: Any) -> None:
     from botz.view.sampling import Samples
 
     recording = read(orders["recording"])
-    scene = scene_of(load_data(recording.scenario, str(recording.path)).spec, way_of(recording))
+    scene = scene_of(load_data(recording.scenario, recording.label).spec, way_of(recording))
     samples = Samples(recording, scene.channels())
     size = (int(orders["size"][0]), int(orders["size"][1]))
     offscreen = OffscreenModel(scene, size)

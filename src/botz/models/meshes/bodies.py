@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from botz.errors import InputError, Problem
+from botz.errors import ArgumentProblem, InputError, Problem
 from botz.models.meshes.mesh import mass_properties, signed_volume
 from botz.models.meshes.repair import MOST_BODIES, body_labels, is_inside
 
@@ -22,7 +22,7 @@ def separate_bodies(mesh: trimesh.Trimesh) -> list[trimesh.Trimesh]:
     where there are too many."""
     count, label = body_labels(mesh)
     if count > MOST_BODIES:
-        message = f"has {count} bodies, more than {MOST_BODIES}; --repair merges near vertices that hold faces together"
+        message = f"has {count} bodies, more than {MOST_BODIES}; repair merges near vertices that hold faces together"
         raise InputError(Problem(message))
     faces = [np.flatnonzero(label == k) for k in range(count)]
     pieces = [_part(mesh, own) for own in faces]
@@ -69,7 +69,7 @@ def body_properties(
             found.append(error)
     if densities is not None and len(densities) not in (1, len(bodies)):
         message = f"{len(densities)} densities for {len(bodies)} bodies; give one for all, or one per body"
-        raise InputError(Problem(message, key="--density"))
+        raise InputError(ArgumentProblem(message, key="density"))
     total = sum(part.volume for part in found if not isinstance(part, InputError))
     result: list[MassProperties | InputError] = []
     for k, part in enumerate(found):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from botz.errors import InputError, Problem
+from botz.errors import ArgumentProblem, InputError, Problem
 from botz.models.meshes import solids
 from botz.models.meshes.solids import MassProperties
 from botz.models.robot_model import Inertial, ModelShape
@@ -302,11 +302,11 @@ def simplified(mesh: trimesh.Trimesh, share: float) -> trimesh.Trimesh:
 
     if not 0.0 < share <= 1.0:
         message = f"a fraction of {share:g}; needs a number above 0 and at most 1, as 0.1"
-        raise InputError(Problem(message, key="--simplify"))
+        raise InputError(ArgumentProblem(message, key="simplify"))
     if round(share * len(mesh.faces)) < 4:
         least = 4 / len(mesh.faces)
         message = f"leaves fewer than 4 of {len(mesh.faces)} faces, no body; take at least {min(least, 1.0):.2g}"
-        raise InputError(Problem(message, key="--simplify"))
+        raise InputError(ArgumentProblem(message, key="simplify"))
     if share == 1.0:
         return mesh.copy()
     import fast_simplification

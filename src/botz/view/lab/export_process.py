@@ -66,7 +66,7 @@ def write_animation(orders: dict[str, Any], progress: Progress) -> None:
     from botz.view.video import MOST_FRAMES
 
     recording = read(orders["recording"])
-    scene = scene_of(load_data(recording.scenario, str(recording.path)).spec)
+    scene = scene_of(load_data(recording.scenario, recording.label).spec)
     samples = Samples(recording, scene.channels())
     first = float(recording.time()[0]) if recording.time().size else 0.0
     begin = max(orders["from"], first)

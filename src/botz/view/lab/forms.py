@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import annotated_types
 from pydantic import BaseModel
 
-from botz.run import with_changes
 from botz.scenario.load import LoadedScenario
 from botz.scenario.names import closest
 from botz.scenario.terrain import GridTerrain
@@ -341,7 +340,7 @@ def with_ground(loaded: LoadedScenario, kind: Any) -> LoadedScenario:
     present: Any = getattr(getattr(loaded.spec, "world", None), "terrain", None)
     if present is None or kind == present.type or kind not in TERRAINS:
         return loaded
-    return with_changes(loaded, {"world.terrain": _ground(loaded, str(kind))})
+    return loaded.with_({"world.terrain": _ground(loaded, str(kind))})
 
 
 def _ground(loaded: LoadedScenario, kind: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from botz.errors import BotzError
-from botz.run import with_changes
 from botz.scenario.load import LoadedScenario
 from botz.view.lab import messages as said
 from botz.view.lab.catalogue import Catalogue
@@ -276,7 +275,7 @@ class Lab:
         loaded = await asyncio.to_thread(with_ground, loaded, filled.get(TERRAIN_KEY))
         changes = changes_of(loaded, filled)
         if changes:
-            loaded = await asyncio.to_thread(with_changes, loaded, changes)
+            loaded = await asyncio.to_thread(loaded.with_, changes)
         factor = message.factor
         if factor is None:
             factor = float(asked) if isinstance(asked, int | float) else factor_of(loaded)

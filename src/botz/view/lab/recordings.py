@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from botz.errors import BotzError, InputError
-from botz.record.reader import RECORDING_NAME, Recording, read
+from botz.record.reader import Recording, read
+from botz.record.writer import RECORDING
 from botz.scenario.load import LoadedScenario, load_data
 from botz.view.lab.sentences import LabError, Sentence, told
 
@@ -31,7 +32,7 @@ MOST_LOGS = 2000
 NAME_FILE = "name.txt"
 """In a run's folder: what its user calls it."""
 LONGEST_NAME = 100
-OURS = (RECORDING_NAME, NAME_FILE, "links.json", "diverged.csv", "metadata.yaml", "plot.png", "video.mp4")
+OURS = (RECORDING, NAME_FILE, "links.json", "diverged.csv", "metadata.yaml", "plot.png", "video.mp4")
 """What a run leaves in its folder. Deleting a recording removes these and nothing else."""
 MAGIC = b"\x89MCAP0\r\n"
 MOST_CHANGES = 40
@@ -75,7 +76,7 @@ class Recordings:
         except OSError:
             folders = []
         for folder in folders:
-            path = folder / RECORDING_NAME
+            path = folder / RECORDING
             try:
                 if path.is_file() and path.resolve().is_relative_to(base):
                     found[folder.name] = path
@@ -91,11 +92,11 @@ class Recordings:
             return folder.name
         name, number = folder.name or "run", 2
         while (
-            self._beside.get(name, folder / RECORDING_NAME) != folder / RECORDING_NAME
-            or (self.folder / name / RECORDING_NAME).exists()
+            self._beside.get(name, folder / RECORDING) != folder / RECORDING
+            or (self.folder / name / RECORDING).exists()
         ):
             name, number = f"{folder.name}-{number}", number + 1
-        self._beside[name] = folder / RECORDING_NAME
+        self._beside[name] = folder / RECORDING
         return name
 
     def path_of(self, key: str) -> Path:
@@ -218,7 +219,7 @@ class Recordings:
 
 
 def scenario_of(recording: Recording) -> LoadedScenario:
-    return load_data(recording.scenario, str(recording.path))
+    return load_data(recording.scenario, recording.label)
 
 
 def first_time(recording: Recording) -> float:

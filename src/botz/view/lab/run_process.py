@@ -20,7 +20,7 @@ from typing import Any
 from botz.child import Tell, take_orders
 from botz.errors import BotzError, InputError, Problem
 from botz.run import run_scenario
-from botz.run.outputs import new_folder
+from botz.run.outputs import Place, new_folder
 from botz.scenario.load import LoadedScenario
 from botz.terrain.height_grid import keep_grids
 
@@ -124,7 +124,7 @@ def folder_of(orders: dict[str, Any], name: str) -> Path:
     if orders["out"] is not None:
         folder = Path(orders["out"])
         if not (folder / "recording.mcap").exists():
-            return new_folder(folder, name)
+            return new_folder(Place(folder), name)
     base = Path(orders["runs"])
     stem = f"{name or 'run'}-{time.strftime('%Y%m%d-%H%M%S')}"
     for number in range(1, 10000):
