@@ -7,8 +7,10 @@
 - `load(scenario)`: a checked scenario, of a name, a file or a mapping; `with_` changes it
 - `simulate(scenario)`: run it and get its `Recording`
 - `Simulation(scenario)`: step through it yourself: `reset`, `step`, `snapshot`, `restore`
-- `read(path)`: open a recording; `compare` tells how far recordings lie apart, `render_video` films one, `state_at` gives
-  the state of a run at any time, to start another from
+- `read(path)`: open a recording
+- `compare(recording, [others])`: how far recordings lie apart
+- `render_video(recording, file)`: film one
+- `state_at(recording, seconds)`: the state of a run at any time, to start another from
 - `SerialArm.of(name_or_file)`: an arm to compute with: kinematics, inverse kinematics, dynamics
 - `force_element(Parameters)`: make a force element of a function of yours, for robots of engine `multibody`
 - `sensor(*channels)`: make a sensor of a function of yours, for robots of engine `multibody`

@@ -24,6 +24,7 @@ from botz.cli import (
     video,
     wheels,
 )
+from botz.cli.common import as_option
 from botz.errors import BotzError, ControllerError, InputError, printable
 from botz.interrupts import INTERRUPTED, as_usual, ended_by_one
 

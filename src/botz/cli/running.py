@@ -14,6 +14,7 @@ import typer
 from botz.cli.common import AsJson, OpenPage, OutFolder, console, print_json, print_pairs
 from botz.cli.scenarios import print_warnings
 from botz.errors import BotzError, InputError, Problem, printable
+from botz.scenario.tree import SET
 
 if TYPE_CHECKING:
     from botz.run import Outcome, Progress, Servers

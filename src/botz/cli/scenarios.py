@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from botz.cli.common import AsJson, console, print_json
+from botz.cli.common import AsJson, as_option, console, print_json
 from botz.errors import BotzError, InputError, Problem, printable
 from botz.scenario.names import closest
 

@@ -61,8 +61,8 @@ class RecordingWriter:
         flush_seconds: float = 0.2,
         sync_seconds: float | None = 1.0,
     ):
-        """Without a path the recording is in memory: `data` is its file once it is closed. `flush_seconds` and `sync_seconds` are wall time; `sync_seconds` of None leaves it to the system when data
-        reaches the disk."""
+        """Without a path the recording is in memory: `data` is its file once it is closed. `flush_seconds` and
+        `sync_seconds` are wall time; `sync_seconds` of None leaves it to the system when data reaches the disk."""
         self.path = path
         self._step_ns = header.step_ns
         self._width = channels.width

@@ -48,8 +48,8 @@ def simulate(
     `scenario` is a name of the library, a file, a mapping with the same keys, or what `load` returned. The recording is
     in memory, or in the folder `out`; `overwrite` replaces an earlier run there. `controllers` maps robots to functions
     `(t, measured) -> command` or objects with `reset` and `update`, which take the place of the scenario's; the run is
-    then in this process. `start` is a state to go on from (`botz.state_at`). A run that fails raises its error after the recording up to there has been kept in `out`;
-    Ctrl-C keeps it too and raises KeyboardInterrupt.
+    then in this process. `start` is a state to go on from (`botz.state_at`). A run that fails raises its error after
+    the recording up to there has been kept in `out`; Ctrl-C keeps it too and raises KeyboardInterrupt.
     """
     if isinstance(scenario, LoadedScenario):
         loaded = scenario.with_overrides(overrides) if overrides else scenario

@@ -46,7 +46,7 @@ class Driver(NamedTuple):
     every: int
     """Steps between two calls."""
     robot: str
-    spec: schema.Controller | None
+    spec: Any
     """Its description in the scenario; None for one that was given in the call."""
 
 
@@ -304,7 +304,7 @@ class Simulation:
             own_frames = list(dropwhile(lambda frame: frame.filename in OWN_FILES, frames)) or frames
             details = "Traceback of the controller (most recent call last):\n"
             details += "".join(traceback.format_list(own_frames)) + "".join(traceback.format_exception_only(error))
-            kind = f" ({spec.type})" if isinstance(spec, schema.Controller) else ""
+            kind = f" ({spec.type})" if spec is not None else ""
             raise ControllerError(
                 f"{self._describe(name)}{kind} failed at t = {self.time:g} s: {type(error).__name__}: {error}",
                 details,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ def servo_bound(simulation: Simulation, speeds: Sequence[np.ndarray], derivative
     return np.asarray(np.sum(summed, axis=1).max(axis=0))
 
 
-def periods(simulation: Simulation, seconds: float) -> Iterator[dict[str, Any]]:
+def periods(simulation: Simulation, seconds: float) -> Iterator[Mapping[str, Any]]:
     """Runs on, and shows all channels at the end of each of the controller's periods."""
     for _ in range(round(seconds / PERIOD)):
         yield simulation.step(n=round(PERIOD / simulation.engine.dt))
