@@ -40,7 +40,8 @@ def by_language(titles: library.Texts, descriptions: library.Texts) -> dict[str,
     texts = {}
     for language, key in LANGUAGES.items():
         if key == "en" or titles.get(key) or descriptions.get(key):
-            texts[language] = tuple(one.get(key) or one.get("en", "") for one in (titles, descriptions))
+            title, description = (one.get(key) or one.get("en", "") for one in (titles, descriptions))
+            texts[language] = title, description
     return texts
 
 
