@@ -280,7 +280,8 @@ def _shown(report: dict[str, Any]) -> dict[str, str]:
     if "written" in report:
         lines["written"] = f"{report['written']}, in {report['unit']}"
     elif "split" in report:
-        lines["written"] = f"{len(report['split'])} bodies, in {report['unit']}"
+        count = len(report["split"])
+        lines["written"] = f"{count} {'body' if count == 1 else 'bodies'}, in {report['unit']}"
     elif "repaired" in report or "simplified" in report:
         lines["written"] = "nothing; give --out FILE to keep the mesh"
     return lines

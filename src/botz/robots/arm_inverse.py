@@ -33,6 +33,7 @@ SINGULAR = {
     choice.STRAIGHT_ELBOW: "elbow straight",
     choice.SHOULDER_EDGE: "joint 1 at the edge of its reach",
 }
+FREE = choice.FREE_SHOULDER | choice.FREE_WRIST
 Kind = Literal["titan4", "wrist", "parallel", "numeric"]
 
 
@@ -60,7 +61,8 @@ class Solutions:
     singular: tuple[str, ...]
     """Where the pose is singular: a free joint was set where the cost is least."""
     complete: bool
-    """Whether these are all: a closed form finds all of them, a numeric search may miss some."""
+    """Whether these are all: a closed form finds all of them, a numeric search may miss some, and with a free joint
+    there are infinitely many."""
 
     def __len__(self) -> int:
         return len(self.joints)
@@ -90,7 +92,7 @@ class SolutionsOfMany(Sequence[Solutions]):
     status: np.ndarray
     """(N), numbers of physics/ik/choice.py with the flags of singular poses."""
     complete: bool
-    """Whether a closed form found them: these are all, and their branches have names."""
+    """Whether a closed form found them: these are all, but where a joint is free, and their branches have names."""
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -108,7 +110,7 @@ class SolutionsOfMany(Sequence[Solutions]):
             costs=self.costs[k, :count],
             status=STATUS[kind] + few,
             singular=tuple(word for flag, word in SINGULAR.items() if flags & flag),
-            complete=self.complete,
+            complete=self.complete and not flags & FREE,
         )
 
     def __iter__(self) -> Iterator[Solutions]:

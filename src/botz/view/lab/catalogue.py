@@ -12,10 +12,10 @@ from typing import Any
 
 from botz.errors import BotzError, InputError, Problem
 from botz.scenario import library
+from botz.scenario.keywords import keywords
 from botz.scenario.load import LoadedScenario, RobotFileError, load, scenario_document
 from botz.scenario.names import closest
 from botz.scenario.reading import read
-from botz.view.lab.keywords import keywords
 from botz.view.lab.sentences import LabError, Sentence, told
 
 PICTURES = Path(library.__file__).parent / "library" / "pictures"
