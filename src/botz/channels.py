@@ -79,6 +79,8 @@ class ChannelTable:
         self._of_robot: dict[str, list[Channel]] = {}
         for channel in self.channels:
             self._of_robot.setdefault(channel.robot, []).append(channel)
+        self.robots = tuple(self._of_robot)
+        """What the channels belong to, in order."""
 
     @classmethod
     def of_plain(cls, rows: Sequence[Sequence[Any]]) -> ChannelTable:

@@ -194,12 +194,11 @@ def test_every_ground_of_the_form_can_be_chosen(lab: RunningLab):
 
 
 def test_a_form_takes_units_and_no_duration_of_zero(lab: RunningLab):
-    from botz.run import with_changes
     from botz.view.lab.forms import changes_of
     from botz.view.lab.sentences import LabError
 
     loaded = lab.server.lab.catalogue.load("vivi-rough")
-    longer: Any = with_changes(loaded, changes_of(loaded, {"time.duration": "2 min"})).spec
+    longer: Any = loaded.with_(changes_of(loaded, {"time.duration": "2 min"})).spec
     assert longer.time.duration == 120.0
     with pytest.raises(LabError, match=r"time\.duration: must be greater than 0"):
         changes_of(loaded, {"time.duration": 0})
@@ -218,7 +217,6 @@ PROPERTIES = {
 
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_forms_offer_masses_frictions_springs_and_motors(lab: RunningLab, name: str):
-    from botz.run import with_changes
     from botz.view.lab.forms import changes_of
 
     wanted, count = PROPERTIES[name]
@@ -232,7 +230,7 @@ def test_forms_offer_masses_frictions_springs_and_motors(lab: RunningLab, name: 
     # One value for all wheels, motors or joints that are alike; checked by the same schema as the file.
     changes = changes_of(loaded, {field["key"]: field["value"] + 0.01})
     assert len(changes) == count == len(field["keys"])
-    changed: Any = with_changes(loaded, changes).data["robots"][robot]
+    changed: Any = loaded.with_(changes).data["robots"][robot]
     kind, _, *rest = field["key"].split(".")[2:]
     for one in changed[kind].values():
         for part in rest:

@@ -20,7 +20,7 @@ from botz import AttachedRun, load, read, simulate
 from botz.errors import ControllerError, DivergedError, InputError
 from botz.record.reader import Recording
 from botz.replay import replay_recording
-from botz.run import Outcome, run_scenario
+from botz.run import Outcome, Place, run_scenario
 
 RANDOM_DRIVER = """
 class Mine:
@@ -325,12 +325,12 @@ def test_a_run_does_not_write_over_the_users_own_files(scenario_file: ScenarioFi
     assert not (tmp_path / "not-there-yet").exists()
 
 
-def test_runs_without_a_folder_get_one_each(
+def test_runs_of_no_named_folder_get_one_each(
     scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
-    file = scenario_file({"time": {"duration": 0.01}})
-    folders = {simulate(file).path.parent.resolve() for _ in range(3)}
+    loaded = load(scenario_file({"time": {"duration": 0.01}}))
+    folders = {run_scenario(loaded, out=Place()).folder.resolve() for _ in range(3)}
     assert len(folders) == 3
     assert all(folder.parent == tmp_path / "runs" and folder.name.startswith("small-") for folder in folders)
 

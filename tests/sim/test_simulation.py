@@ -111,13 +111,21 @@ def test_steps_of_any_size_are_the_same_run(scenario_file: ScenarioFile):
     assert one.time == pytest.approx(0.5)
 
 
-def test_inputs_take_the_robot_out_of_its_controllers_hands_until_reset(scenario_file: ScenarioFile):
+def test_a_robot_is_driven_by_hand_between_two_calls(scenario_file: ScenarioFile):
     simulation = Simulation(scenario_file())
+    by_hand = {"duo": {"left/speed": 1.0, "right/speed": 1.0}}
     assert simulation.step(n=10)["duo/twist"].tolist() == pytest.approx([0.3, 0.0, 0.4])
-    simulation.step({"duo": {"left/speed": 1.0, "right/speed": 1.0}}, n=200)
-    assert simulation.step(n=200)["duo/twist"].tolist() == pytest.approx([0.05, 0.0, 0.0])
+    with pytest.raises(InputError, match=r"driven by controller '.*'; call take_control\('duo'\) first"):
+        simulation.step(by_hand)
+    simulation.take_control("duo")
+    assert simulation.step(by_hand, n=200)["duo/twist"].tolist() == pytest.approx([0.05, 0.0, 0.0])
+    simulation.release_control("duo")
+    assert simulation.step(n=20)["duo/twist"].tolist() == pytest.approx([0.3, 0.0, 0.4])
+    simulation.take_control("duo")
     simulation.reset()
-    assert simulation.step()["duo/twist"].tolist() == pytest.approx([0.3, 0.0, 0.4])
+    assert simulation.step(n=20)["duo/twist"].tolist() == pytest.approx([0.3, 0.0, 0.4])
+    with pytest.raises(InputError, match="no robot 'trio'; did you mean 'duo'"):
+        simulation.take_control("trio")
 
 
 @pytest.mark.parametrize(
@@ -187,6 +195,7 @@ def test_a_snapshot_continues_bit_for_bit(kind: str, scenario_file: ScenarioFile
 
 def test_a_snapshot_keeps_who_drives(scenario_file: ScenarioFile):
     simulation = Simulation(scenario_file())
+    simulation.take_control("duo")
     simulation.step({"duo": {"left/speed": 1.0, "right/speed": 1.0}}, n=50)
     saved = decode(encode(simulation.snapshot()))
     simulation.reset()

@@ -76,7 +76,7 @@ class Engine(ABC):
     @property
     def actors(self) -> tuple[str, ...]:
         """What takes commands, by name: the robots, and what else a family lets be commanded."""
-        return tuple(dict.fromkeys(channel.robot for channel in self.inputs_table))
+        return self.inputs_table.robots
 
     def about(self) -> dict[str, Any]:
         """What a reader in another process needs to know of this world beside its channels: small, and plain data."""

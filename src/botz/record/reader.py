@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from botz.record.bag_metadata import BAG_METADATA
 from botz.record.description import DAMAGE, fields_of, header_of, streams_of
 from botz.record.mcap_scan import Contents, read_chunks, scan
 from botz.record.messages import ByteTopic, ClockTopic, CommandTopic, OwnTopic, parse_logs
+from botz.record.poses import Poses, poses_of
 from botz.record.ros_types import LOG_LEVEL_NAMES
 from botz.record.streams import DEFAULT_STREAM, StreamSpec, column_names, component_units
 from botz.record.whole_file import whole_file
@@ -246,12 +249,35 @@ class Recording:
             raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
         return file
 
+    @contextmanager
+    def on_disk(self) -> Iterator[Path]:
+        """Its file, for other processes; one in memory gets a passing one."""
+        if self.file is not None:
+            yield self.file
+            return
+        with TemporaryDirectory(prefix="botz-") as folder:
+            yield self.save(Path(folder) / RECORDING)
+
     def _bag_beside(self) -> str:
         """The metadata of rosbag2 in the run's folder."""
         try:
             return (self.path.parent / BAG_METADATA).read_text(encoding="utf-8") if self.file is not None else ""
         except (OSError, UnicodeDecodeError):
             return ""
+
+    def pose(self, name: str) -> Poses:
+        """Position and attitude of a robot (of an arm: of its tool) or of a channel that is a pose: one shape for all
+        families."""
+        channels = [name, f"{name}/pose", f"{name}/tool/pose"]
+        channel = next(
+            (one for one in channels if one in self and self.channels[one].components[:2] == ("x", "y")), None
+        )
+        if channel is None:
+            known = {one.robot for one in self.channels} | {
+                one.name for one in self.channels if one.name.endswith("pose")
+            }
+            raise InputError(Problem(f"no robot or pose {name!r}{closest(name, known)}", file=self.file))
+        return poses_of(self.time(channel), self[channel])
 
     def steps(self, name: str | None = None) -> np.ndarray:
         """Step numbers of a channel's samples; of the first stream's without a name."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from botz.child import child_process, how_it_ended
 from botz.errors import ArgumentProblem, BotzError, InputError
-from botz.record.reader import read
+from botz.record.reader import Recording, read
 from botz.scenario.load import load_data
 from botz.view.encoding import check_format
 
@@ -26,7 +26,7 @@ NO_GRAPHICS = """no graphics to draw images with ({tried})
 
 
 def render_video(
-    recording: str | Path,
+    recording: str | Path | Recording,
     out: str | Path,
     *,
     camera: Mapping[str, Any] | str = "chase",
@@ -48,7 +48,7 @@ def render_video(
     check_format(out)
     if out.suffix.lower() == ".gif":
         fps = 100.0 / max(2, round(100.0 / fps)) if fps > 0 else fps  # a GIF shows its frames for whole hundredths
-    rec = read(recording)
+    rec = recording if isinstance(recording, Recording) else read(recording)
     times = times_of(rec.duration, float(rec.steps()[0]) * rec.step_ns * 1e-9 if len(rec.steps()) else 0.0,
                      fps, speed, start, end, picture=out.suffix.lower() == ".png")  # fmt: skip
     check_size(size, even=out.suffix.lower() in (".mp4", ".webm"))
@@ -58,9 +58,8 @@ def render_video(
     view = ordered_camera(camera)
     if target is not None:
         view["target_robot"] = target
-    check_camera(rec.scenario, str(rec.path), view)
-    orders = {
-        "recording": str(rec.path.resolve()),
+    check_camera(rec.scenario, rec.label, view)
+    orders: dict[str, Any] = {
         "out": str(out.absolute()),
         "camera": view,
         "size": list(size),
@@ -68,11 +67,13 @@ def render_video(
         "times": times,
     }
     tried: list[str] = []
-    for library in graphics_libraries():
-        reason = draw_with(library, orders, progress)
-        if not reason:
-            return out
-        tried.append(f"{library or 'the system’s'}: {reason}")
+    with rec.on_disk() as file:
+        orders["recording"] = str(file.resolve())
+        for library in graphics_libraries():
+            reason = draw_with(library, orders, progress)
+            if not reason:
+                return out
+            tried.append(f"{library or 'the system’s'}: {reason}")
     raise BotzError(NO_GRAPHICS.format(tried="; ".join(tried)))
 
 

@@ -231,9 +231,9 @@ LOADING = [
     bad("controller of the match", GOOD + "controllers:\n  a: {type: constant, robot: match, command: {kick_off: 1}}\n",
         "s.yaml:9: controllers.a.robot: no robot 'match'; choose from: ann, bob, cid"),
     bad("set on all robots", GOOD,
-        '--set: robots.ann.mass: must be greater than 0, not -1',
-        '--set: robots.bob.mass: must be greater than 0, not -1',
-        '--set: robots.cid.mass: must be greater than 0, not -1', overrides=["robot.mass=-1"]),
+        'overrides: robots.ann.mass: must be greater than 0, not -1',
+        'overrides: robots.bob.mass: must be greater than 0, not -1',
+        'overrides: robots.cid.mass: must be greater than 0, not -1', overrides=["robot.mass=-1"]),
 ]
 
 BUILDING = [
@@ -300,7 +300,7 @@ def test_a_kick_off_pose_that_is_not_free_is_named_and_not_the_pose(write: Write
     [
         (GOOD[: GOOD.index("robots:")], [], "robots: missing"),
         (changed("{extends: cube.yaml}", "5"), [], "s.yaml:3: robot: needs a mapping"),
-        (GOOD, ["robots.dan.mass=1"], "--set: robots.dan: no 'dan' to change"),
+        (GOOD, ["robots.dan.mass=1"], "overrides: robots.dan: no 'dan' to change"),
     ],
     ids=["no-robots", "common-robot-is-a-number", "set-on-a-robot-that-is-none"],
 )

@@ -31,6 +31,7 @@ REFEREE, HALT = slice(-7, -2), -2
 """Where the inputs of the match have the referee's last call and whether the robots are halted."""
 SPEEDS = {"left/speed": 2, "right/speed": 3}
 VOLTAGES = {"left/voltage": 0, "right/voltage": 1}
+ROBOT_COMMANDS = [*((name, 1) for name in (*VOLTAGES, *SPEEDS)), ("twist", 2)]
 BY_SPEED = 4
 WILDEST = 1e12
 """Commands are cut off here, far beyond every motor's limit, so that nothing computed from them overflows."""
@@ -192,20 +193,24 @@ class SoccerEngine(Engine):
         start(self.model, self.state, self._first, self.scenario.world.ball.velocity)
 
     def advance(self, step: int, n: int, record_every: int, rows: np.ndarray) -> bool:
-        match = self.state.match[0]
-        if self.inputs[-1] != match.placement:
+        score = self._score
+        if self.inputs[-1] != self.state.match["placement"][0]:
             self._replace()
-        before = match.score_blue, match.score_yellow
+        before = score()
         taken, finite, scorer = kernel.advance(
             self.model, self.state, self.work, self._driven(), self.dt, step, n, record_every, rows
         )
-        blue, yellow = int(match.score_blue), int(match.score_yellow)
-        scored = [team for team, now, was in zip(("blue", "yellow"), (blue, yellow), before, strict=True) if now > was]
-        self.news = (*self._new_call(), *(f"goal for {team}: {blue}:{yellow}" for team in scored))
+        self.news = self._new_call()
+        if (now := score()) != before:
+            scored = [team for team, k in (("blue", 0), ("yellow", 1)) if now[k] > before[k]]
+            self.news += tuple(f"goal for {team}: {now[0]}:{now[1]}" for team in scored)
         if finite and scorer:
             self.ended = f"goal for {'blue' if scorer == 1 else 'yellow'}"
             self.steps_taken = taken
         return bool(finite)
+
+    def _score(self) -> tuple[int, int]:
+        return int(self.state.match["score_blue"][0]), int(self.state.match["score_yellow"][0])
 
     def _driven(self) -> np.ndarray:
         """What the robots follow at the moment."""
@@ -214,7 +219,7 @@ class SoccerEngine(Engine):
     def _new_call(self) -> tuple[str, ...]:
         """The referee's call, where it is another than the last."""
         call = self.inputs[REFEREE]
-        if np.array_equal(call, self._told_call, equal_nan=True):
+        if call.tobytes() == self._told_call.tobytes():  # np.array_equal takes as long as a step
             return ()
         self._told_call = call.copy()
         if np.isnan(call[0]):
@@ -224,8 +229,8 @@ class SoccerEngine(Engine):
         return (f"referee: {name}{team}",)
 
     def results(self) -> dict[str, str]:
-        match = self.state.match[0]
-        return {"score_blue": str(int(match.score_blue)), "score_yellow": str(int(match.score_yellow))}
+        blue, yellow = self._score()
+        return {"score_blue": str(blue), "score_yellow": str(yellow)}
 
     def observe(self, row: np.ndarray) -> None:
         kernel.observe(self.model, self.state, self._driven(), row)
@@ -347,7 +352,7 @@ class SoccerEngine(Engine):
         if robot == MATCH:
             return [("ball/place", 4), *((f"{name}/place", 4) for name in self.names), ("kick_off", 1), ("halt", 1),
                     ("referee", 5)]  # fmt: skip
-        return [*((name, 1) for name in (*VOLTAGES, *SPEEDS)), ("twist", 2)]
+        return ROBOT_COMMANDS
 
     def resolve_command(self, robot: str, command: Mapping[str, Any]) -> np.ndarray:
         known = [name for name, _ in self.command_layout(robot)]
@@ -365,9 +370,9 @@ class SoccerEngine(Engine):
             raise InputError(Problem(message, key=robot))
         if "twist" in command:
             v, w = np.clip(command_numbers(command["twist"], 2, f"{robot}/twist (v, yaw_rate)"), -WILDEST, WILDEST)
-            own = self.model.robots[self.names.index(robot)]
-            side = 0.5 * own.track * w
-            values[2], values[3] = (v - side) / own.radius_left, (v + side) / own.radius_right
+            own, k = self.model.robots, self.names.index(robot)
+            side = 0.5 * own["track"][k] * w
+            values[2], values[3] = (v - side) / own["radius_left"][k], (v + side) / own["radius_right"][k]
         for name, index in (SPEEDS | VOLTAGES).items():
             if name in command:
                 values[index] = command_numbers(command[name], 1, f"{robot}/{name}")[0]
