@@ -8,7 +8,7 @@ from pathlib import Path
 import botz
 
 MOST = 12
-DECORATORS = {"compiled", "inlined", "on_lanes", "njit"}
+DECORATORS = {"compiled", "inlined", "on_lanes", "of_lane", "njit"}
 
 
 def is_compiled(function: ast.FunctionDef) -> bool:
