@@ -1,4 +1,4 @@
-"""What compiled code is made of: few arguments, `math` and plain numbers, and nothing that a GPU's thread does not have."""
+"""What compiled code is made of: few arguments, `math` and plain numbers, and no more than a thread of a GPU has."""
 
 from __future__ import annotations
 
