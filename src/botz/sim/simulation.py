@@ -61,11 +61,7 @@ class Simulation:
         if with_controllers:
             for name, spec in self.spec.controllers.items():
                 every = self.spec.time.steps_between(spec.rate)
-                self._controllers[name] = (
-                    build_controller(spec, allow_user_code=True, name=name),
-                    every,
-                    spec.robot,
-                )
+                self._controllers[name] = (build_controller(spec, allow_user_code=True, name=name), every, spec.robot)
         # One generator and one setup for the life of the simulation: what a controller keeps of them stays valid.
         self._rng = np.random.Generator(np.random.PCG64())
         self._controller_rngs = {name: np.random.Generator(np.random.PCG64()) for name in self._controllers}

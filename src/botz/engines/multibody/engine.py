@@ -31,12 +31,7 @@ from botz.scenario.multibody.schema import MultibodyScenario
 from botz.scenario.names import closest
 from botz.terrain.height_grid import build_grid
 
-METHODS = {
-    "rk4": kernel.RK4,
-    "euler": kernel.EULER,
-    "implicit": kernel.IMPLICIT,
-    "implicit-fast": kernel.IMPLICIT,
-}
+METHODS = {"rk4": kernel.RK4, "euler": kernel.EULER, "implicit": kernel.IMPLICIT, "implicit-fast": kernel.IMPLICIT}
 WARNED = np.zeros(1, dtype=np.int64)
 """Set by MuJoCo's warnings: after them it goes on with contacts left out or numbers replaced, and a run does not."""
 _last_warning: list[str] = []

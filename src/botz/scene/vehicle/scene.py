@@ -203,7 +203,4 @@ def carrier(wheel: VehicleWheel, spec: PlacedVehicle) -> tuple[Shape, ...]:
     reach = max(abs(y) - 0.5 * (spec.chassis.left + spec.chassis.right) * 0.5, half + 0.1 * r)
     axle = facing((0.0, 0.5 * inward * reach, 0.0), (0.0, 1.0, 0.0))
     hub = facing((0.0, inward * (half + 0.08 * r), 0.0), (0.0, 1.0, 0.0))
-    return (
-        Shape("cylinder", (0.11 * r, reach), axle, "steel"),
-        Shape("cylinder", (0.26 * r, 0.16 * r), hub, "dark"),
-    )
+    return (Shape("cylinder", (0.11 * r, reach), axle, "steel"), Shape("cylinder", (0.26 * r, 0.16 * r), hub, "dark"))
