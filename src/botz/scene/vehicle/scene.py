@@ -9,18 +9,8 @@ import numpy as np
 
 from botz.scenario.terrain import FlatTerrain
 from botz.scenario.vehicle.schema import PlacedVehicle, VehicleScenario, VehicleWheel
-from botz.scene.parts import (
-    ROBOT_PAINTS,
-    antenna,
-    arrow,
-    chassis_box,
-    facing,
-    ground_plate,
-    palette,
-    placed,
-    terrain_mesh,
-    wheel_shapes,
-)
+from botz.scene.ground import ground_plate, terrain_mesh
+from botz.scene.parts import ROBOT_PAINTS, antenna, arrow, chassis_box, facing, palette, placed, wheel_shapes
 from botz.scene.robot_description import RobotDescription, described_scene
 from botz.scene.shapes import moved, prism
 from botz.scene.world_scene import (
