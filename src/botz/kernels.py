@@ -38,7 +38,7 @@ fear that what a lane writes into one is what the next lane reads from another, 
 
 of_lane = njit(error_model="numpy", no_cfunc_wrapper=True, inline="always", **UNCOUNTED)
 """For a function of one wheel or one axle that a loop over lanes calls. Numba itself puts its code into the loop: LLVM
-unrolls a loop that holds nothing but a call before it looks into the call, and no vector code comes of what is left."""
+unrolls a loop that holds little but calls before it looks into them, and no vector code comes of what is left."""
 
 
 def record(**fields: Any) -> np.dtype:

@@ -36,6 +36,7 @@ LOOPS = {
     contact_search.merge_rims: (MODEL, STATE, WORK, BODY),
     tyre_block.tyre_coefficients: (MODEL, STATE),
     tyre_block.bend_treads: (MODEL, STATE, WORK, float64),
+    tyre_block.shifted_weights: (MODEL, STATE, WORK),
     tyre_block.magic_forces: (MODEL, STATE, WORK),
     axle_block.axle_torques: (*AXLES, float64),
 }
