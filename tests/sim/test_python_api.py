@@ -221,7 +221,7 @@ def test_a_function_that_fails_or_commands_wrongly_is_told_with_its_traceback():
     with pytest.raises(botz.ControllerError, match="the controller given for 'rover' failed at t = 0 s") as caught:
         botz.simulate(ROVER, controllers={"rover": fails})
     assert "in fails" in caught.value.details and "simulation.py" not in caught.value.details
-    with pytest.raises(botz.ControllerError, match="the controller given for 'rover' gave a wrong command.*left/sped"):
+    with pytest.raises(botz.ControllerError, match=r"given for 'rover' gave a wrong command.*left/sped"):
         botz.simulate(ROVER, controllers={"rover": lambda t, measured: {"left/sped": 1.0}})
 
 

@@ -43,8 +43,7 @@ def mesh(
     ] = None,
     unit: Annotated[Unit, typer.Option(help="What one unit of the drawing is; STL does not say.")] = Unit.m,
     repair: Annotated[
-        bool,
-        typer.Option("--repair", help="Merge near vertices, turn faces the right way round and close holes."),
+        bool, typer.Option("--repair", help="Merge near vertices, turn faces the right way round and close holes.")
     ] = False,
     simplify: Annotated[
         float | None, typer.Option(metavar="FRACTION", help="Keep about this fraction of the faces, e.g. 0.1.")

@@ -214,9 +214,7 @@ def show(
         print(safe, end="")
 
 
-def schema(
-    robot: Annotated[bool, typer.Option("--robot", help="The schema of robot files.")] = False,
-) -> None:
+def schema(robot: Annotated[bool, typer.Option("--robot", help="The schema of robot files.")] = False) -> None:
     """Print the JSON Schema of scenario files, for editors that complete and check."""
     from botz.scenario.json_schema import robot_schema, scenario_schema
 

@@ -80,10 +80,7 @@ class Room:
         self.parameters = (arm.arm, arm.links)
         self.frames = (np.zeros_like(arm._scratch), np.zeros((n + 1, 12)))
         self.room = np.zeros((n + 3, n))
-        self.solve = {
-            "titan4": inverse_calls.solve_titan4,
-            "wrist": inverse_calls.solve_wrist,
-        }[arm.solver.kind]
+        self.solve = {"titan4": inverse_calls.solve_titan4, "wrist": inverse_calls.solve_wrist}[arm.solver.kind]
 
     def solving(self, poses: np.ndarray) -> tuple[Any, ...]:
         """Arguments of the solver: nearest to the middle of the ranges, within them."""

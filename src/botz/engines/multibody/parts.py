@@ -317,13 +317,7 @@ def tables_of(scenario: MultibodyScenario, robots: dict[str, RobotParts], model:
     frames = np.zeros(len(rows["elements"]), FRAME)
     readings = np.zeros(len(rows["sensors"]), multibody_sensing.READING)
     return Tables(
-        **joined,
-        frames=frames,
-        readings=readings,
-        channels=channels,
-        inputs=inputs,
-        views=tuple(views),
-        kept=kept,
+        **joined, frames=frames, readings=readings, channels=channels, inputs=inputs, views=tuple(views), kept=kept
     )
 
 
