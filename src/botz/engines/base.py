@@ -15,7 +15,7 @@ import numpy as np
 
 from botz.channels import ChannelTable, RosView
 
-Values = Sequence[float] | None
+Numbers = Sequence[float] | None
 """A pose or a twist to be set; None: it stays."""
 Joints = Mapping[str, float | tuple[float, float]] | None
 """Positions, or positions and velocities, of the joints to be set."""
@@ -136,7 +136,7 @@ class Engine(ABC):
         """State of one robot, in the words of its channels."""
 
     @abstractmethod
-    def set_state(self, robot: str, *, pose: Values = None, twist: Values = None, joints: Joints = None) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """Put one robot into another state; what is not given stays. A joint takes a position, or a position and a
         velocity. InputError, with nothing changed, for a state that is not admissible: not finite, outside the
         terrain or a joint's range, inside the ground or another robot, a velocity that the robot's wheels forbid."""

@@ -15,7 +15,7 @@ from botz.control.base import Controller, ControllerSetup, Steerable
 from botz.control.given import as_controller, rate_of
 from botz.control.registry import at_controller
 from botz.control.registry import build as build_controller
-from botz.engines.base import Joints, RobotState, Values
+from botz.engines.base import Joints, Numbers, RobotState
 from botz.engines.registry import UserElements, build_engine
 from botz.errors import ControllerError, DivergedError, InputError, Problem, StoppedError
 from botz.scenario import schema
@@ -430,7 +430,7 @@ class Simulation:
         self._check_robot(robot)
         return self.engine.get_state(robot)
 
-    def set_state(self, robot: str, *, pose: Values = None, twist: Values = None, joints: Joints = None) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """Put one robot into another state; what is not given stays. InputError, with nothing changed, for a state that
         is not admissible.
 

@@ -16,7 +16,7 @@ from botz.engines.arm.placing import Placing
 from botz.engines.arm.rows import channels_of, views_of
 from botz.engines.arm.state import State, start_state
 from botz.engines.arm.work import make_work
-from botz.engines.base import Engine, EngineState, Joints, RobotState, Values
+from botz.engines.base import Engine, EngineState, Joints, Numbers, RobotState
 from botz.errors import InputError, Problem
 from botz.robots.serial_arm import SerialArm
 from botz.robots.tool_rates import joint_speeds
@@ -129,7 +129,7 @@ class ArmEngine(Engine):
         """Of an arm, or of an object of the world."""
         return Placing(self.scenario, self.arms, self.model, self.state).get(robot)
 
-    def set_state(self, robot: str, *, pose: Values = None, twist: Values = None, joints: Joints = None) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         Placing(self.scenario, self.arms, self.model, self.state).set(robot, pose, twist, joints)
 
     def keep(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
-from botz.engines.base import Engine, Joints, RobotState, Values
+from botz.engines.base import Engine, Joints, Numbers, RobotState
 from botz.engines.kinematics.model import build_model
 from botz.engines.kinematics.placing import axes_of, set_angle, set_steering_rate
 from botz.engines.kinematics.rows import channels_of, views_of
@@ -116,7 +116,7 @@ class KinematicsEngine(Engine):
         pose, twist = (self.channels.value(row, f"{robot}/{name}").copy() for name in ("pose", "twist"))
         return RobotState(pose, twist, joints)
 
-    def set_state(self, robot: str, *, pose: Values = None, twist: Values = None, joints: Joints = None) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """Motors and steering follow their commands at once, so a twist is set by these and by the steering angles;
         slip then takes from it as from any command. Odometry and encoders see nothing of what is set."""
         axes = self._axes[robot]

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from botz.channels import ChannelTable, command_numbers
-from botz.engines.base import Engine, EngineState, Joints, RobotState, Values
+from botz.engines.base import Engine, EngineState, Joints, Numbers, RobotState
 from botz.engines.multibody import parts as multibody_parts
 from botz.engines.multibody import placing
 from botz.engines.multibody import start as multibody_start
@@ -385,7 +385,7 @@ class MultibodyEngine(Engine):
         pose, twist = (self.channels.value(row, f"{robot}/{name}").copy() for name in ("pose", "twist"))
         return RobotState(pose, twist, self._placed[robot].of_joints())
 
-    def set_state(self, robot: str, *, pose: Values = None, twist: Values = None, joints: Joints = None) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """The velocity of a base that is turned turns with it. Servos and elements keep their own states: a servo moves
         its joint back to where it is commanded."""
         placed, present = self._placed[robot], self.get_state(robot)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
-from botz.engines.base import Engine, EngineState, Joints, RobotState, Values
+from botz.engines.base import Engine, EngineState, Joints, Numbers, RobotState
 from botz.engines.soccer import step as kernel
 from botz.engines.soccer.model import BLUE, EULER, SPHERES, YELLOW, build_model
 from botz.engines.soccer.rows import channels_of, views_of
@@ -264,7 +264,7 @@ class SoccerEngine(Engine):
         kernel.observe(self.model, state, self._driven(), row)
         return {channel.local_name: self.channels.value(row, channel.name) for channel in self.channels.of_robot(actor)}
 
-    def set_state(self, robot: str, *, pose: Values = None, twist: Values = None, joints: Joints = None) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """The wheels do not slip: their speeds and the robot's velocity are one thing said twice. A robot may slide
         aside as fast as it does where it leans on something. The energy account counts the change as a placement."""
         index = self._index(robot)

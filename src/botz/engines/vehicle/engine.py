@@ -10,7 +10,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
-from botz.engines.base import Engine, EngineState, Joints, RobotState, Values
+from botz.engines.base import Engine, EngineState, Joints, Numbers, RobotState
 from botz.engines.vehicle import step as kernel
 from botz.engines.vehicle.model import axles_of, build_model
 from botz.engines.vehicle.placing import Wanted, numbers, put, wanted_joints, wanted_pose
@@ -179,7 +179,7 @@ class VehicleEngine(Engine):
         joints = {wheel: (float(value(f"{wheel}/angle")), float(value(f"{wheel}/speed"))) for wheel in spec.wheels}
         return RobotState(np.array(value("pose")), np.array(value("twist")), joints)
 
-    def set_state(self, robot: str, *, pose: Values = None, twist: Values = None, joints: Joints = None) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         spec, now = self._spec_of(robot), self.get_state(robot)
         axles, r = axles_of(spec), list(self.scenario.robots).index(robot)
         new_pose = None if pose is None else wanted_pose(pose, now, spec, self.ground, f"{robot}.pose")
