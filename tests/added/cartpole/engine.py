@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, JointView, command_numbers
-from botz.engines.base import Engine, Joints, RobotState, Values
+from botz.engines.base import Engine, Joints, Numbers, RobotState
 from botz.engines.placing import given_joints
 from botz.errors import InputError, Problem
 from botz.kernels import record
@@ -82,7 +82,7 @@ class CartPoleEngine(Engine):
         x, v, angle, rate = self.state[list(self.robots).index(robot)].tolist()
         return RobotState(np.array([x, 0.0, 0.0]), np.array([v, 0.0, 0.0]), {"pole": (angle, rate)})
 
-    def set_state(self, robot: str, *, pose: Values = None, twist: Values = None, joints: Joints = None) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         present = self.get_state(robot)
         x = command_numbers(present.pose if pose is None else pose, 3, f"{robot}/pose (x, y, heading)")
         v = command_numbers(present.twist if twist is None else twist, 3, f"{robot}/twist (vx, vy, yaw rate)")
