@@ -93,7 +93,7 @@ def test_reset_starts_the_same_run_again_and_another_seed_another_one(scenario_f
     first = trace(simulation)
     start = simulation.reset()
     assert simulation.step_number == 0 and simulation.time == 0.0
-    assert start["pose"].tolist() == [0.0, 0.0, 0.0]
+    assert start["duo/pose"].tolist() == [0.0, 0.0, 0.0]
     assert trace(simulation) == first
     simulation.reset(seed=6)
     other = trace(simulation)
@@ -124,7 +124,7 @@ def test_a_robot_is_driven_by_hand_between_two_calls(scenario_file: ScenarioFile
     simulation.take_control("duo")
     simulation.reset()
     assert simulation.step(n=20)["duo/twist"].tolist() == pytest.approx([0.3, 0.0, 0.4])
-    with pytest.raises(InputError, match="no robot 'trio'; did you mean 'duo'"):
+    with pytest.raises(InputError, match="no robot 'trio'; choose from: duo"):
         simulation.take_control("trio")
 
 
@@ -145,9 +145,11 @@ def test_a_robot_is_driven_by_hand_between_two_calls(scenario_file: ScenarioFile
 )
 def test_wrong_calls_are_explained_and_change_nothing(scenario_file: ScenarioFile, inputs, n, words):
     simulation = Simulation(scenario_file())
+    simulation.take_control("duo")
     with pytest.raises(InputError, match=words):
         simulation.step(inputs, n=n)
     assert simulation.step_number == 0
+    simulation.release_control("duo")
     assert simulation.step(n=5)["duo/twist"].tolist() == pytest.approx([0.3, 0.0, 0.4])
 
 

@@ -55,7 +55,7 @@ class LoadedScenario:
     def with_(self, changes: Mapping[str, Any] | None = None, /, **keys: Any) -> LoadedScenario:
         """The same scenario with some keys changed, checked again.
 
-        >>> scenario.with_({"robots.rover.pose.0": 1.5}, seed=3, time={"duration": "20 s"})
+        >>> scenario.with_({"robots.rover.pose": [1.5, 0, 0]}, seed=3, time={"duration": "20 s"})
 
         Paths of keys come in a mapping, keys of the top level by name too; a mapping as a value changes what it names
         and leaves the rest.
