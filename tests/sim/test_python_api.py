@@ -68,7 +68,7 @@ def test_mistakes_in_a_mapping_are_told_by_their_keys():
 def test_a_loaded_scenario_is_changed_by_the_same_keys(scenario_file: Any):
     loaded = botz.load(ROVER)
     other = loaded.with_({"robots.rover.pose": [1.5, 0, 0]}, seed=3, time={"duration": "2 s"})
-    assert (other.spec.robots["rover"].pose.x, other.spec.seed, other.spec.time.steps) == (1.5, 3, 2000)
+    assert (other.spec.robots["rover"].pose[0], other.spec.seed, other.spec.time.steps) == (1.5, 3, 2000)
     assert other.spec.time.step_ns == loaded.spec.time.step_ns
     assert (loaded.spec.seed, loaded.spec.time.steps) == (0, 400)
     two = loaded.with_(robots={"scout": {"extends": "differential-castor-rear", "pose": [2, 0, 0]}})

@@ -412,11 +412,14 @@ class Simulation:
         try:
             self.engine.restore(snapshot.engine)
             for name, rng in self._controller_rngs.items():
-                rng.bit_generator.state = snapshot.controller_rngs[name]
+                if name in snapshot.controllers:
+                    rng.bit_generator.state = snapshot.controller_rngs[name]
         except (TypeError, ValueError, KeyError, OverflowError) as error:
             self.reset(snapshot.seed)
             raise InputError(f"this snapshot's random generators are damaged ({error})") from error
         for name, driver in self._controllers.items():
+            if name not in snapshot.controllers:
+                continue  # given in this call: it starts here
             self._guarded(name, restore_controller, driver.controller, snapshot.controllers[name], self._world())
             if isinstance(driver.controller, Steerable):
                 self._guarded(name, driver.controller.steer, None)  # whoever steered is not here
@@ -461,7 +464,8 @@ class Simulation:
         if not named <= set(self.engine.actors) or written - set(self.spec.controllers):
             raise InputError("this snapshot is of another scenario: it has other robots or controllers")
         for name in self._controllers:
-            if snapshot.controllers.get(name) is None:
+            starts_here = name.startswith(GIVEN) and name not in snapshot.controllers
+            if not starts_here and snapshot.controllers.get(name) is None:
                 raise InputError(
                     f"the snapshot holds no state of {self._describe(name)}; give it snapshot() and restore() methods "
                     "that return and take plain data"
