@@ -49,7 +49,12 @@ export class EmbeddedRecording implements LabConnection {
   }
 
   static async read(base64: string): Promise<EmbeddedRecording> {
-    return new EmbeddedRecording(await inflated(base64));
+    if (typeof DecompressionStream === "undefined") throw new Error(text("error.browser"));
+    try {
+      return new EmbeddedRecording(await inflated(base64));
+    } catch (error) {
+      throw new Error(text("error.damaged"), { cause: error });
+    }
   }
 
   on(): () => void {
@@ -120,7 +125,6 @@ export class EmbeddedRecording implements LabConnection {
 }
 
 async function inflated(base64: string): Promise<Uint8Array<ArrayBuffer>> {
-  if (typeof DecompressionStream === "undefined") throw new Error(text("error.browser"));
   const bytes = Uint8Array.from(atob(base64.trim()), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());

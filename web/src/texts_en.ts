@@ -269,6 +269,7 @@ export const en = {
   "error.scene": "The file holds no scene of Botz.",
   "error.columns": "The recording has {got} columns where {columns} were expected.",
   "error.embedded": "This page is a recording; there is no lab behind it.",
+  "error.damaged": "The recording in this file is damaged.",
   "error.browser": "This browser is too old for recordings in a file.",
   "error.picture": "The picture could not be made.",
 
