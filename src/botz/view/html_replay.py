@@ -125,6 +125,4 @@ def packed(recording: Recording, rate: float) -> bytes:
         "columns": columns,
     }
     text = json.dumps(finite(header), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-    return b"".join(
-        [len(text).to_bytes(4, "little"), text, glb, *reached.values(), differences(rows, columns, size=4)]
-    )
+    return b"".join([len(text).to_bytes(4, "little"), text, glb, *reached.values(), differences(rows, columns, size=4)])
