@@ -115,6 +115,9 @@ def test_it_plays_is_scrubbed_and_plotted_and_has_nothing_that_needs_a_lab(open_
       return count;
     })"""
     page.until(f"({coloured})().length >= 2 && ({coloured})().every((count) => count > 100)", "two plots")
+    # Beside a plot are the values of the moment.
+    chip = page.page.locator(".chip", has_text="rover/pose · x").locator("b")
+    assert float(chip.inner_text().split()[0].replace("−", "-")) == pytest.approx(there[0], abs=0.02)
     # What needs a lab is not there, and keys for it do nothing.
     tabs = page.js("[...document.querySelectorAll('[data-tab]')].map((one) => one.dataset.tab)")
     assert tabs == ["numbers", "plots", "layers", "cameras", "export"]
