@@ -72,10 +72,12 @@ class BrowserLab:
 class LabPage:
     """One window with the lab in it; `errors` are what the browser has complained about."""
 
-    def __init__(self, browser: Browser, lab: BrowserLab, *, scripts: tuple[str, ...] = (NO_SHADOWS,), **options: Any):
+    def __init__(
+        self, browser: Browser, lab: BrowserLab | None, *, scripts: tuple[str, ...] = (NO_SHADOWS,), **options: Any
+    ):
         options.setdefault("viewport", {"width": SMALL[0], "height": SMALL[1]})
         options.setdefault("locale", "en-US")
-        self.lab = lab
+        self._lab = lab
         self.context: BrowserContext = browser.new_context(**options)
         self.context.set_default_timeout(1000 * PATIENCE)
         for script in (FEW_PICTURES, *scripts):
@@ -84,6 +86,11 @@ class LabPage:
         self.errors: list[str] = []
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
+
+    @property
+    def lab(self) -> BrowserLab:
+        assert self._lab is not None, "the page is a file"
+        return self._lab
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "assert"):
@@ -94,6 +101,13 @@ class LabPage:
         self.until(
             "window.botzLab && botzLab.state.link === 'connected' && botzLab.state.scenarios.length > 0", "a link"
         )
+        return self
+
+    def open_file(self, file: Path) -> LabPage:
+        """A recording in one file, opened as by a double click on a machine without a network."""
+        self.context.set_offline(True)
+        self.page.goto(file.as_uri())
+        self.until("window.botzLab && botzLab.state.mode === 'replay' && !botzLab.state.loading", "the recording")
         return self
 
     def close(self) -> None:
@@ -120,7 +134,8 @@ class LabPage:
                  .map((key) => [key, botzLab.state[key]])), run: botzLab.lab.store.currentRun?.status,
                  log: botzLab.state.log.slice(-3), events: botzLab.events.slice(-8) })"""
         )
-        return f"{words[:2500]}; errors: {self.errors}; lab: {self.lab.process.err[-1500:]}"
+        lab = f"; lab: {self._lab.process.err[-1500:]}" if self._lab is not None else ""
+        return f"{words[:2500]}; errors: {self.errors}{lab}"
 
     def event(self, kind: str, *, after: int = 0) -> Any:
         """Detail of the first event of a kind, once there is one after so many events."""

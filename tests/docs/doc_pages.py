@@ -17,7 +17,9 @@ from typing import Any
 
 import botz
 from botz.cli.main import main
+from botz.errors import BotzError
 from botz.scenario.load import load, load_robot
+from botz.view.lab.client import client_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -48,6 +50,18 @@ def graphics_are_there() -> bool:
     return subprocess.run([sys.executable, "-c", probe], env=environ, capture_output=True, check=False).returncode == 0
 
 
+@cache
+def page_is_there() -> bool:
+    """Where CI asks for it it must be."""
+    if os.environ.get("BOTZ_REQUIRE_CLIENT", "") not in ("", "0"):
+        return True
+    try:
+        client_folder()
+    except BotzError:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class Block:
     """One fenced block."""
@@ -58,13 +72,16 @@ class Block:
     not_run: str = ""
     """Why it is not carried out; empty where it is."""
     needs: str = ""
-    """A package of an extra without which it cannot be carried out; or `graphics`, to draw images with."""
+    """A package of an extra without which it cannot be carried out; or `graphics`, to draw images with; or `page`, the
+    lab's."""
     has_mistakes: bool = False
 
     @property
     def possible(self) -> bool:
         if self.needs == "graphics":
             return graphics_are_there()
+        if self.needs == "page":
+            return page_is_there()
         return not self.needs or importlib.util.find_spec(self.needs) is not None
 
     @property

@@ -1,6 +1,6 @@
 // The lab without its looks: what is shown, where its numbers come from, and what the user asks of the server.
 import { ArmLayers } from "./arm_layers";
-import type { Connection, ConnectionStatus } from "./connection";
+import type { ConnectionStatus, LabConnection } from "./connection";
 import { said, text, textOr, type Key, type Params } from "./i18n";
 import { LiveSource } from "./live";
 import type {
@@ -71,7 +71,7 @@ export class Lab {
 
   constructor(
     readonly store: Store,
-    readonly connection: Connection,
+    readonly connection: LabConnection,
     readonly world: WorldView,
     private readonly hooks: LabHooks,
   ) {

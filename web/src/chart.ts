@@ -63,7 +63,8 @@ export class Chart {
   private marked: number | null = null;
   private readonly watcher = new ResizeObserver(() => this.fit());
 
-  /** Values under the pointer as text, or the last ones, for who shows them outside the plot. */
+  /** Values under the pointer as text, otherwise at the moment that is shown, otherwise the last ones, for who shows
+   * them outside the plot. */
   readout: ((values: string[]) => void) | null = null;
 
   constructor(
@@ -157,7 +158,7 @@ export class Chart {
 
   private read(plot: uPlot): void {
     if (!this.readout) return;
-    const at = plot.cursor.idx;
+    const at = plot.cursor.idx ?? (this.marked === null ? null : plot.valToIdx(this.marked));
     this.readout(
       plot.series.slice(1).map((one, index) => {
         const column = plot.data[index + 1] ?? [];

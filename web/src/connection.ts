@@ -21,9 +21,27 @@ export interface ConnectionOptions {
   socket?: new (url: string) => WebSocket;
 }
 
+/** What the page uses of a connection: a recording in a file of its own answers the same (embedded.ts). */
+export type LabConnection = Pick<
+  Connection,
+  | "hasServer"
+  | "rttMs"
+  | "bytesPerSecond"
+  | "status"
+  | "connected"
+  | "on"
+  | "onStatus"
+  | "send"
+  | "get"
+  | "post"
+  | "delete"
+>;
+
 type Callback<T extends ServerMessageType> = (message: ServerMessages[T]) => void;
 
 export class Connection {
+  /** Whether there is a lab to run, record and compare with. */
+  readonly hasServer: boolean = true;
   /** Time of an answer, there and back [ms], smoothed; NaN before the first. */
   rttMs = NaN;
   /** Received, averaged over the last second. */

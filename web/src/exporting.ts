@@ -95,6 +95,7 @@ export class ExportPanel implements Panel {
     const shot = button("export.picture", () => void this.picture(), "wide", "image");
     shot.disabled = !scene;
     this.settings.append(shot);
+    if (!this.lab.connection.hasServer) return;
     if (mode !== "replay" || !details) return void this.settings.append(note("export.after"));
     this.choice = { ...this.choice, from: details.started_at, to: details.duration };
     this.settings.append(h("h3", { t: "export.film" }), this.form(details.duration));

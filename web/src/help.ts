@@ -9,7 +9,10 @@ export class Help {
   readonly element: HTMLDialogElement;
   private readonly content = h("div", { class: "help-content" });
 
-  constructor(private readonly pilot: Pilot) {
+  constructor(
+    private readonly pilot: Pilot,
+    private readonly hasServer: boolean,
+  ) {
     this.element = h("dialog", { class: "help", "aria-labelledby": "help-title" }, this.content);
     this.element.addEventListener("click", (event) => {
       if (event.target === this.element) this.element.close();
@@ -27,7 +30,8 @@ export class Help {
   }
 
   private draw(): void {
-    const keys = SHORTCUTS.map((one) => this.row(one.label, text(one.text)));
+    const shortcuts = SHORTCUTS.filter((one) => this.hasServer || !one.needsServer);
+    const keys = shortcuts.map((one) => this.row(one.label, text(one.text)));
     const { mapping, robot } = this.pilot;
     const axes = Object.entries(mapping.axes).map(([name, one]) =>
       this.row([...one.plus, ...one.minus].map(keyLabel).join(" "), textOr(`axis.${name}`, name)),
@@ -36,11 +40,17 @@ export class Help {
       this.row([...new Set(one.keys.map(keyLabel))].join(" "), textOr(`hold.${name}`, name)),
     );
     const none = h("p", { class: "muted", t: "help.noHands" });
+    const driving = [
+      h("h3", {}, robot ? text("help.drive", { name: robot.name }) : text("help.driveNone")),
+      axes.length ? h("dl", { class: "keys" }, ...axes.flat(), ...buttons.flat()) : none,
+      h("h3", { t: "help.padTitle" }),
+      h("p", { class: "muted", t: "help.pad" }),
+    ];
     this.content.replaceChildren(
       h(
         "header",
         {},
-        h("h2", { id: "help-title", t: "help.title" }),
+        h("h2", { id: "help-title", t: this.hasServer ? "help.title" : "help.keys" }),
         button("close", () => this.element.close(), "quiet"),
       ),
       h(
@@ -50,10 +60,7 @@ export class Help {
         h(
           "section",
           {},
-          h("h3", {}, robot ? text("help.drive", { name: robot.name }) : text("help.driveNone")),
-          axes.length ? h("dl", { class: "keys" }, ...axes.flat(), ...buttons.flat()) : none,
-          h("h3", { t: "help.padTitle" }),
-          h("p", { class: "muted", t: "help.pad" }),
+          ...(this.hasServer ? driving : []),
           h("h3", { t: "help.mouseTitle" }),
           h("p", { class: "muted", t: "help.mouse" }),
         ),

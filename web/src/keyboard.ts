@@ -31,6 +31,8 @@ export interface Shortcut {
   label: string;
   text: Key;
   shift?: boolean;
+  /** Whether there must be a lab behind the page. */
+  needsServer?: boolean;
 }
 
 /** Letters that no robot is driven with. */
@@ -47,12 +49,12 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { action: "end", codes: ["End"], label: "End", text: "key.end" },
   { action: "previousCamera", codes: ["KeyV"], label: "⇧ V", text: "key.previousCamera", shift: true },
   { action: "nextCamera", codes: ["KeyV"], label: "V 1…9", text: "key.nextCamera" },
-  { action: "library", codes: ["KeyL"], label: "L", text: "key.library" },
+  { action: "library", codes: ["KeyL"], label: "L", text: "key.library", needsServer: true },
   { action: "numbers", codes: ["KeyN"], label: "N", text: "key.numbers" },
   { action: "plots", codes: ["KeyJ"], label: "J", text: "key.plots" },
   { action: "layers", codes: ["KeyY"], label: "Y", text: "key.layers" },
-  { action: "hands", codes: ["KeyT"], label: "T", text: "key.hands" },
-  { action: "sticks", codes: ["KeyB"], label: "B", text: "key.sticks" },
+  { action: "hands", codes: ["KeyT"], label: "T", text: "key.hands", needsServer: true },
+  { action: "sticks", codes: ["KeyB"], label: "B", text: "key.sticks", needsServer: true },
   { action: "picture", codes: ["KeyX"], label: "X", text: "key.picture" },
   { action: "help", codes: ["?", "F1"], label: "?", text: "key.help" },
   { action: "escape", codes: ["Escape"], label: "Esc", text: "key.escape" },

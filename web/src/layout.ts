@@ -21,7 +21,8 @@ import { Transport } from "./transport";
 
 export class Layout {
   readonly pilot: Pilot;
-  readonly library: Library;
+  /** None in a page that is a recording and nothing else. */
+  readonly library: Library | null;
   private readonly panels: Panels;
   private readonly exporting: ExportPanel;
   private readonly transport: Transport;
@@ -36,16 +37,19 @@ export class Layout {
     toasts: Toasts,
   ) {
     const { store } = lab;
+    const { hasServer } = lab.connection;
     this.pilot = new Pilot(
       lab,
       (action) => this.act(action),
       (index) => this.camera(index),
     );
-    this.library = new Library(
-      lab,
-      () => this.narrow.matches && store.set({ library: false }),
-      () => store.set({ library: false }),
-    );
+    this.library = hasServer
+      ? new Library(
+          lab,
+          () => this.narrow.matches && store.set({ library: false }),
+          () => store.set({ library: false }),
+        )
+      : null;
     const plots = new Plots(lab);
     const people = new PeoplePanel(lab);
     this.exporting = new ExportPanel(lab);
@@ -54,14 +58,12 @@ export class Layout {
       plots,
       layers: new LayersPanel(lab),
       cameras: new CamerasPanel(lab),
-      hands: new HandsPanel(lab, this.pilot),
-      people,
-      compare: new ComparePanel(lab),
       export: this.exporting,
+      ...(hasServer && { hands: new HandsPanel(lab, this.pilot), people, compare: new ComparePanel(lab) }),
     });
     this.transport = new Transport(lab);
     this.score = new ScoreBoard(lab);
-    this.help = new Help(this.pilot);
+    this.help = new Help(this.pilot, hasServer);
     const asks = h("div", { class: "asks" });
     lab.connection.on("asked", ({ run, from }) => {
       const ask = people.asked(run, from);
@@ -70,7 +72,7 @@ export class Layout {
       asks.replaceChildren(ask);
     });
     const top = topBar(lab, {
-      library: () => this.act("library"),
+      library: hasServer ? () => this.act("library") : null,
       help: () => this.help.toggle(),
       language: (name) => this.speak(name),
       seat: () => this.panels.open("people"),
@@ -78,18 +80,19 @@ export class Layout {
     const bar = h("div", { class: "bottom" }, this.pilot.sticks.element, this.driveHint(), this.transport.element);
     root.append(
       top,
-      this.library.element,
+      ...(this.library ? [this.library.element] : []),
       this.panels.rail,
       this.panels.element,
       bar,
       this.score.element,
       this.veil(),
-      this.welcome(),
+      ...(this.library ? [this.welcome()] : []),
       asks,
       toasts.element,
       this.help.element,
     );
     this.arrange();
+    this.entitle();
     this.keepKeysForDriving();
   }
 
@@ -123,7 +126,6 @@ export class Layout {
     wordAll(this.root);
     this.lab.store.set({ language: name });
     this.pilot.wordSticks();
-    document.title = text("page.title");
   }
 
   /** What keys, buttons of a pad and the page itself can ask for. */
@@ -156,7 +158,7 @@ export class Layout {
       case "previousCamera":
         return lab.nextCamera(-1);
       case "library":
-        return store.set({ library: !store.now.library });
+        return this.library ? store.set({ library: !store.now.library }) : undefined;
       case "numbers":
       case "plots":
       case "layers":
@@ -194,13 +196,22 @@ export class Layout {
       wasLibrary = library;
       this.root.classList.toggle("with-library", library);
       this.root.classList.toggle("with-tab", store.now.tab !== null);
-      this.library.element.hidden = !library;
+      if (this.library) this.library.element.hidden = !library;
       const run = store.currentRun;
       const going = store.now.mode === "live" && run !== null && !isOver(run);
       const sticks = store.now.sticks && going && this.pilot.robot !== null;
       this.pilot.sticks.element.hidden = !sticks;
       this.root.classList.toggle("with-sticks", sticks);
       this.root.dataset.mode = store.now.mode;
+    });
+  }
+
+  /** The window's title: of a page that is a recording, what was recorded. */
+  private entitle(): void {
+    const { store, connection } = this.lab;
+    store.on(["language", "details"], () => {
+      const { details } = store.now;
+      document.title = connection.hasServer || !details ? text("page.title") : `${details.scenario} · Botz`;
     });
   }
 

@@ -1,5 +1,5 @@
 // Numbers of a run that is going on: asks for the channels that are needed, keeps the past of those that are plotted.
-import type { Connection } from "./connection";
+import type { LabConnection } from "./connection";
 import { FrameBuffer } from "./interpolation";
 import { floats, width, type ChannelInfo, type RunInfo, type ServerMessages } from "./protocol";
 import { RateChoice } from "./rate";
@@ -60,7 +60,7 @@ export class LiveSource implements Source {
   private timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: LabConnection,
     readonly run: RunInfo,
   ) {
     this.channels = run.channels;

@@ -1,4 +1,4 @@
-// The page begins here.
+// The page begins here: the lab's, or one that is a recording and nothing else (embedded.ts).
 //
 // Addresses: ?scenario=NAME chooses a scenario, with &autostart=1 starts it; ?recording=ID opens a recording;
 // ?token=… is the lab's token; ?lang=en|pt-BR the language; ?camera=NAME the first camera; ?name=… what
@@ -26,6 +26,7 @@ import "./style.css";
 import { Lab } from "./app";
 import { Connection } from "./connection";
 import { h } from "./dom";
+import { embeddedText, EmbeddedRecording } from "./embedded";
 import { fittingLanguage, setLanguage, text, type Language } from "./i18n";
 import { Layout } from "./layout";
 import type { ClientMessage } from "./protocol";
@@ -33,7 +34,7 @@ import { initialState, recall, remember, Store, type Tab } from "./state";
 import { Toasts } from "./toasts";
 import { WorldView } from "./world";
 
-function begin(root: HTMLElement): void {
+async function begin(root: HTMLElement, embedded: string | null): Promise<void> {
   const asked = new URLSearchParams(location.search);
   const language = fittingLanguage([
     asked.get("lang"),
@@ -50,7 +51,8 @@ function begin(root: HTMLElement): void {
     tab: narrow ? null : recall<Tab | null>("tab", null),
     gain: recall("gain", 1),
     sticks: matchMedia("(pointer: coarse)").matches,
-    library: !asked.has("recording") && !asked.has("autostart"),
+    library: embedded === null && !asked.has("recording") && !asked.has("autostart"),
+    loading: embedded === null ? null : "scene",
   });
 
   const stage = h("main", { class: "stage", tip: "page.view" });
@@ -58,6 +60,29 @@ function begin(root: HTMLElement): void {
   const world = newWorld(stage);
   if (world === null) return;
 
+  let file: EmbeddedRecording | null;
+  try {
+    file = embedded === null ? null : await EmbeddedRecording.read(embedded);
+  } catch (error) {
+    return sayWhy(stage, error);
+  }
+
+  const toasts = new Toasts();
+  let layout: Layout | null = null;
+  const lab = new Lab(store, file ?? connected(asked), world, {
+    say: (tone, words) => toasts.say(tone, words),
+    tick: () => layout?.tick(),
+  });
+  layout = new Layout(lab, root, toasts);
+  followCamera(lab, asked.get("camera"));
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (file) void lab.showRecording(file.details.id, { play: !still });
+  else followAddress(lab, layout, asked);
+  expose(lab, layout);
+}
+
+/** The WebSocket beside the page. */
+function connected(asked: URLSearchParams): Connection {
   const address = new URL("ws", location.href);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
   address.search = "";
@@ -69,17 +94,7 @@ function begin(root: HTMLElement): void {
     asked.delete("token");
     history.replaceState(null, "", `${location.pathname}${asked.size ? `?${asked}` : ""}`);
   }
-  const connection = new Connection(address.href, { name });
-
-  const toasts = new Toasts();
-  let layout: Layout | null = null;
-  const lab = new Lab(store, connection, world, {
-    say: (tone, words) => toasts.say(tone, words),
-    tick: () => layout?.tick(),
-  });
-  layout = new Layout(lab, root, toasts);
-  followAddress(lab, layout, asked);
-  expose(lab, layout);
+  return new Connection(address.href, { name });
 }
 
 /** The 3D view; where there can be none the page says why. */
@@ -87,22 +102,27 @@ function newWorld(stage: HTMLElement): WorldView | null {
   try {
     return new WorldView(stage);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    stage.replaceChildren(h("p", { class: "no-view", role: "alert" }, why));
+    sayWhy(stage, error);
     return null;
   }
 }
 
+function sayWhy(stage: HTMLElement, error: unknown): void {
+  const why = error instanceof Error ? error.message : String(error);
+  stage.replaceChildren(h("p", { class: "no-view", role: "alert" }, why));
+}
+
+function followCamera(lab: Lab, camera: string | null): void {
+  if (!camera) return;
+  const off = lab.store.on(["scene"], () => {
+    if (!lab.store.now.scene || !lab.world.cameras().includes(camera)) return;
+    lab.setCamera(camera);
+    queueMicrotask(() => off());
+  });
+}
+
 /** Does what the address asks for, once the server answers. */
 function followAddress(lab: Lab, layout: Layout, asked: URLSearchParams): void {
-  const camera = asked.get("camera");
-  if (camera) {
-    const off = lab.store.on(["scene"], () => {
-      if (!lab.store.now.scene || !lab.world.cameras().includes(camera)) return;
-      lab.setCamera(camera);
-      queueMicrotask(() => off());
-    });
-  }
   if (asked.has("recording") || asked.has("autostart")) lab.joins = false;
   const done = lab.connection.on("welcome", () => {
     done();
@@ -110,7 +130,7 @@ function followAddress(lab: Lab, layout: Layout, asked: URLSearchParams): void {
     const recording = asked.get("recording");
     if (recording) void lab.showRecording(recording);
     else if (scenario && asked.get("autostart")) lab.start(scenario, {});
-    else if (scenario) void layout.library.choose(scenario);
+    else if (scenario) void layout.library?.choose(scenario);
   });
 }
 
@@ -176,4 +196,4 @@ function expose(lab: Lab, layout: Layout): void {
 }
 
 const root = document.getElementById("root");
-if (root) begin(root);
+if (root) void begin(root, embeddedText());

@@ -31,9 +31,10 @@ export class Panels {
 
   constructor(
     private readonly lab: Lab,
-    private readonly panels: Record<Tab, Panel>,
+    private readonly panels: Partial<Record<Tab, Panel>>,
   ) {
     for (const tab of TABS) {
+      if (!panels[tab.name]) continue;
       this.rail.append(
         h(
           "button",
@@ -69,6 +70,7 @@ export class Panels {
   }
 
   toggle(tab: Tab | null): void {
+    if (tab !== null && !this.panels[tab]) return;
     const now = this.lab.store.now.tab === tab ? null : tab;
     this.lab.store.set({ tab: now });
     remember("tab", now);
@@ -79,11 +81,13 @@ export class Panels {
   }
 
   tick(): void {
-    if (this.shown) this.panels[this.shown].tick?.();
+    if (this.shown) this.panels[this.shown]?.tick?.();
   }
 
   private draw(): void {
     const { tab } = this.lab.store.now;
+    // What the browser remembers may be a panel of the lab that this page has not.
+    if (tab !== null && !this.panels[tab]) return this.lab.store.set({ tab: null });
     for (const one of this.rail.querySelectorAll<HTMLElement>("[data-tab]")) {
       const chosen = one.dataset.tab === tab;
       one.setAttribute("aria-selected", String(chosen));
@@ -93,14 +97,15 @@ export class Panels {
     if (known) this.head.textContent = text(known.text);
     if (tab) this.element.setAttribute("aria-labelledby", `tab-${tab}`);
     if (tab === this.shown) return;
-    if (this.shown) this.panels[this.shown].setOpen?.(false);
+    if (this.shown) this.panels[this.shown]?.setOpen?.(false);
     this.shown = tab;
     this.element.hidden = tab === null;
     clear(this.body);
     this.body.scrollTop = 0;
-    if (tab) {
-      this.body.append(this.panels[tab].element);
-      this.panels[tab].setOpen?.(true);
+    const panel = tab && this.panels[tab];
+    if (panel) {
+      this.body.append(panel.element);
+      panel.setOpen?.(true);
     }
   }
 
@@ -130,6 +135,7 @@ export class LayersPanel implements Panel {
     clear(this.list);
     if (!scene) return void this.list.append(note("layers.empty"));
     for (const { name, texts } of scene.layers) {
+      if (name === "solutions" && !this.lab.connection.hasServer) continue; // a server computes them
       const [title, about] = translated(texts);
       const id = `layer-${name}`;
       const box = h("input", { type: "checkbox", class: "switch", id, checked: layers.has(name) });

@@ -1,5 +1,5 @@
 // Numbers of a recording, fetched as they are needed and then at hand for every moment.
-import type { Connection } from "./connection";
+import type { LabConnection } from "./connection";
 import type { ChannelInfo, Lookup, RecordingDetails } from "./protocol";
 import type { Series, Source } from "./source";
 import { Playback } from "./timeline";
@@ -18,7 +18,7 @@ export class ReplaySource implements Source {
   private before: number | null = null;
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: LabConnection,
     readonly details: RecordingDetails,
     private readonly failed: (error: unknown) => void,
   ) {

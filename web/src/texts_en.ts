@@ -268,6 +268,9 @@ export const en = {
   "error.webgl": "This browser draws no 3D pictures: WebGL 2 is missing or switched off.",
   "error.scene": "The file holds no scene of Botz.",
   "error.columns": "The recording has {got} columns where {columns} were expected.",
+  "error.embedded": "This page is a recording; there is no lab behind it.",
+  "error.damaged": "The recording in this file is damaged.",
+  "error.browser": "This browser is too old for recordings in a file.",
   "error.picture": "The picture could not be made.",
 
   "team.blue": "Blue",

@@ -270,6 +270,9 @@ export const pt: Record<keyof typeof en, string> = {
   "error.webgl": "Este navegador não desenha imagens 3D: o WebGL 2 falta ou está desligado.",
   "error.scene": "O arquivo não contém uma cena do Botz.",
   "error.columns": "A gravação tem {got} colunas em vez das {columns} esperadas.",
+  "error.embedded": "Esta página é uma gravação; não há laboratório por trás dela.",
+  "error.damaged": "A gravação neste arquivo está danificada.",
+  "error.browser": "Este navegador é antigo demais para gravações em arquivo.",
   "error.picture": "Não foi possível fazer a imagem.",
 
   "team.blue": "Azul",

@@ -5,7 +5,7 @@ import { clock, fixed, LANGUAGES, number, text, textOr, type Language } from "./
 import { isOver } from "./state";
 
 export interface TopBarEvents {
-  library: () => void;
+  library: (() => void) | null;
   help: () => void;
   language: (name: Language) => void;
   seat: () => void;
@@ -73,10 +73,10 @@ export function topBar(lab: Lab, events: TopBarEvents): HTMLElement {
   return h(
     "header",
     { class: "topbar" },
-    iconButton("library", "top.library", events.library, "L"),
+    events.library && iconButton("library", "top.library", events.library, "L"),
     h("span", { class: "brand", "aria-hidden": "true" }, "botz"),
     h("div", { class: "subject" }, title, engine, status),
     h("div", { class: "clocks" }, time, pace),
-    h("div", { class: "topbar-right" }, seat, link, language, iconButton("help", "top.help", events.help, "?")),
+    h("div", { class: "topbar-right" }, seat, lab.connection.hasServer && link, language, iconButton("help", "top.help", events.help, "?")),
   );
 }

@@ -1,6 +1,6 @@
 /** A recording's channels in the page's memory: values at any time, for scrubbing, ghosts and plots. */
 
-import type { Connection } from "./connection";
+import type { LabConnection } from "./connection";
 import { text } from "./i18n";
 import { mixingOf, mixPiece, type Mixing } from "./interpolation";
 import { width, type ChannelInfo, type Lookup } from "./protocol";
@@ -59,7 +59,7 @@ export class Track {
 
   /** Reads `channels` of a recording; those it does not hold are left out. */
   static async load(
-    connection: Pick<Connection, "get">,
+    connection: Pick<LabConnection, "get">,
     recording: string,
     channels: string[],
     known: ChannelInfo[],

@@ -76,7 +76,7 @@ export class Transport {
       this.replaySpeed,
       this.replayTime,
       this.why,
-      button("timeline.restart", () => lab.restartHere(), "accent", "restart"),
+      lab.connection.hasServer && button("timeline.restart", () => lab.restartHere(), "accent", "restart"),
     );
     this.replaySpeed.append(...SPEEDS.map((one) => h("option", { value: one }, speedText(one))));
     this.replaySpeed.addEventListener("change", () => lab.setFactor(Number(this.replaySpeed.value)));

@@ -22,7 +22,7 @@ const told = (hands: string[], changes: Partial<RunInfo> = {}): RunInfo =>
 /** A page that shows this run; its parts are written once the store has told them. */
 const shown = async <T>(run: RunInfo, build: (lab: Lab) => T): Promise<T> => {
   const store = new Store({ ...initialState(), mode: "live", run: "1", viewer: "me", runs: [run] });
-  const made = build({ store } as unknown as Lab);
+  const made = build({ store, connection: { hasServer: true } } as unknown as Lab);
   await Promise.resolve();
   return made;
 };

@@ -80,23 +80,30 @@ def export(
     csv: Annotated[bool, typer.Option("--csv", help="Comma-separated text.")] = False,
     parquet: Annotated[bool, typer.Option("--parquet", help="Apache Parquet.")] = False,
     mat: Annotated[bool, typer.Option("--mat", help="MATLAB.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="A page that replays it in 3D, in one file.")] = False,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="File to write; beside the recording by default.")
     ] = None,
 ) -> None:
-    """Write a recording's channels as CSV, Parquet or MATLAB file."""
+    """Write a recording's channels as CSV, Parquet or MATLAB file, or the recording as a page that replays it."""
     from botz.record.export import export as write
     from botz.record.reader import read
 
-    chosen = [name for name, wanted in (("csv", csv), ("parquet", parquet), ("mat", mat)) if wanted]
+    wishes = (("csv", csv), ("parquet", parquet), ("mat", mat), ("html", html))
+    chosen = [name for name, wanted in wishes if wanted]
     if not chosen:
-        raise InputError(Problem("choose one or more of --csv, --parquet, --mat"))
+        raise InputError(Problem("choose one or more of --csv, --parquet, --mat, --html"))
     if out is not None and len(chosen) > 1:
         raise InputError(Problem("--out names one file; export one format at a time"))
     rec = read(recording)
     warn_if_incomplete(rec)
     for name in chosen:
         target = out or rec.path.with_suffix(f".{name}")
+        if name == "html":
+            from botz.view.html_replay import write_html
+
+            print(printable(write_html(rec, target)))
+            continue
         for path in write(rec, target, name):
             print(printable(path))
 

@@ -25,12 +25,16 @@ from botz.record.ros_types import LOG_LEVEL_NAMES
 from botz.record.streams import DEFAULT_STREAM, StreamSpec, column_names, component_units
 from botz.record.whole_file import whole_file
 from botz.record.writer import RECORDING, ROLE_KEY, SUMMARY_RECORD
+from botz.registry import imported
 from botz.scenario import library
 from botz.scenario.names import closest
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+
+VIEWER = "botz.view.replay_view:show"
+"""What shows a recording: a name, since reading needs no viewer."""
 
 
 def read(path: str | Path) -> Recording:
@@ -354,3 +358,14 @@ class Recording:
         times, columns = self.table(stream)
         data = {n: col for c, values in columns for n, col in zip(column_names(c), values.T, strict=True)}
         return pandas.DataFrame(data, index=pandas.Index(times, name="time"))
+
+    # --- a look at it ---------------------------------------------------------------------------------
+
+    def show(self, *, rate: float = 60.0, height: int = 520) -> Any:
+        """Replay it in 3D: inline in a notebook, as the last line of a cell; otherwise in the browser, from a temporary
+        file.
+
+        `rate` is how many rows a second are shown, `height` that of the frame in a notebook [px]. Returns an object
+        with the page's text as `page` and, outside of notebooks, its file as `path`.
+        """
+        return imported(VIEWER)(self, rate=rate, height=height)

@@ -10,7 +10,7 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from math import sqrt
+from math import ceil, log2, sqrt
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,18 @@ FLOAT, SHORT, INT = 5126, 5123, 5125
 """Kinds of numbers: float32, unsigned of 16 and of 32 bits."""
 VERTICES, INDICES = 34962, 34963
 """What a part of the buffer is for."""
+PLACE_BITS, NORMAL_BITS = 16, 9
+"""Of the numbers of a small file, counted from the largest number of its array: 40 m of ground are kept to 1 mm."""
+JPEG_QUALITY = 88
 UPRIGHT = [-sqrt(0.5), 0.0, 0.0, sqrt(0.5)]
 """From z up to y up: a quarter turn about x (quat_xyzw)."""
 SAMPLER = {"magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497}
 """Linear, with smaller images for what is far, and repeated."""
 
 
-def write_glb(scene: Scene) -> bytes:
-    """The scene with all its nodes at rest."""
-    return _Document(scene, {}, np.zeros(1)).packed()
+def write_glb(scene: Scene, *, small: bool = False) -> bytes:
+    """The scene with all its nodes at rest; `small`: with numbers and images no finer than the eye can tell."""
+    return _Document(scene, {}, np.zeros(1), small=small).packed()
 
 
 def write_animated_glb(scene: Scene, times: Sequence[float] | np.ndarray, values: Mapping[str, np.ndarray]) -> bytes:
@@ -51,8 +54,9 @@ def write_animated_glb(scene: Scene, times: Sequence[float] | np.ndarray, values
 class _Document:
     """A file in the making: its JSON, and the bytes that this points to."""
 
-    def __init__(self, scene: Scene, values: Mapping[str, np.ndarray], times: np.ndarray):
+    def __init__(self, scene: Scene, values: Mapping[str, np.ndarray], times: np.ndarray, *, small: bool = False):
         self.scene = scene
+        self.small = small
         self.bytes = bytearray()
         self.views: list[dict[str, Any]] = []
         self.accessors: list[dict[str, Any]] = []
@@ -116,7 +120,7 @@ class _Document:
             surface = tessellated(shape)
             self._geometry[form] = {
                 "POSITION": self._accessor(surface.positions, "VEC3", VERTICES, bounds=True),
-                "NORMAL": self._accessor(surface.normals, "VEC3", VERTICES),
+                "NORMAL": self._accessor(surface.normals, "VEC3", VERTICES, bits=NORMAL_BITS),
                 "indices": self._indices(surface.faces),
             }
         return self._geometry[form]
@@ -135,7 +139,8 @@ class _Document:
             "roughnessFactor": material.roughness,
         }
         if material.texture is not None:
-            self.images.append({"bufferView": self._view(_png(material.texture)), "mimeType": "image/png"})
+            kind, data = _image(material.texture, small=self.small)
+            self.images.append({"bufferView": self._view(data), "mimeType": kind})
             surface["baseColorTexture"] = {"index": len(self.images) - 1}
         found: dict[str, Any] = {"name": name, "pbrMetallicRoughness": surface}
         if opacity < 1.0:
@@ -175,8 +180,10 @@ class _Document:
         self.views.append(view)
         return len(self.views) - 1
 
-    def _accessor(self, array: np.ndarray, kind: str, target: int | None, *, bounds: bool = False) -> int:
-        data = np.ascontiguousarray(array, dtype="<f4")
+    def _accessor(
+        self, array: np.ndarray, kind: str, target: int | None, *, bounds: bool = False, bits: int = PLACE_BITS
+    ) -> int:
+        data = np.ascontiguousarray(rounded(array, bits) if self.small else array, dtype="<f4")
         entry: dict[str, Any] = {
             "bufferView": self._view(data.tobytes(), target),
             "componentType": FLOAT,
@@ -244,12 +251,27 @@ def _placed(pose: np.ndarray) -> dict[str, Any]:
     return found
 
 
-def _png(texture: np.ndarray) -> bytes:
+def _image(texture: np.ndarray, *, small: bool) -> tuple[str, bytes]:
+    """Kind and bytes: a PNG, or in a small file a JPEG where that is worth its loss."""
     from PIL import Image
 
-    out = BytesIO()
-    Image.fromarray(np.ascontiguousarray(texture, dtype=np.uint8)).save(out, "PNG", compress_level=6)
-    return out.getvalue()
+    image = Image.fromarray(np.ascontiguousarray(texture, dtype=np.uint8))
+    png, jpeg = BytesIO(), BytesIO()
+    image.save(png, "PNG", compress_level=6)
+    if small:
+        image.save(jpeg, "JPEG", quality=JPEG_QUALITY, subsampling=0)
+        if 2 * len(jpeg.getvalue()) < len(png.getvalue()):
+            return "image/jpeg", jpeg.getvalue()
+    return "image/png", png.getvalue()
+
+
+def rounded(array: np.ndarray, bits: int) -> np.ndarray:
+    """Multiples of a power of two, `bits` binary digits below the largest number: such arrays pack well."""
+    largest = float(np.abs(array).max(initial=0.0))
+    if largest == 0.0:
+        return array
+    step = 2.0 ** (ceil(log2(largest)) - bits)
+    return np.round(array / step) * step
 
 
 def linear(value: float) -> float:

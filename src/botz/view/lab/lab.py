@@ -335,7 +335,7 @@ class Lab:
     async def recording_scene(self, key: str) -> Picture:
         recording = await self.recordings.open(key)
         loaded = await asyncio.to_thread(scenario_of, recording)
-        return await self._scene(f"recording {recording.path}", loaded.spec)
+        return await self._scene(f"recording {recording.label}", loaded.spec)
 
     async def _spec(self, run: str | None, recording: str | None) -> tuple[str, Any]:
         if run is not None:

@@ -194,28 +194,33 @@ class Recordings:
 
     async def info(self, key: str) -> dict[str, Any]:
         recording = await self.open(key)
-        step = recording.step_ns * 1e-9
-        logs = recording.logs()[-MOST_LOGS:]
-        return {
-            "id": key,
-            "scenario": recording.header.scenario_name,
-            "engine": recording.header.engine,
-            "duration": recording.duration,
-            "step_ns": recording.step_ns,
-            "channels": recording.channels.plain(),
-            "rates": recording.rates,
-            "logs": [[number * step, level, text] for number, level, text in logs],
-            "seed": recording.seed,
-            "started_at": first_time(recording),
-            "status": recording.summary.get("status", "incomplete"),
-            "problem": recording.problem,
-            "name": name_of(recording.path.parent),
-            "changes": await asyncio.to_thread(changes_of, recording, self._base),
-        }
+        details = details_of(recording, key)
+        return {**details, "changes": await asyncio.to_thread(changes_of, recording, self._base)}
 
     async def data(self, key: str, channels: list[str], start: float, end: float, rate: float) -> tuple[bytes, int]:
         recording = await self.open(key)
         return await asyncio.to_thread(rows_of, recording, channels, start, end, rate)
+
+
+def details_of(recording: Recording, key: str) -> dict[str, Any]:
+    """What the page knows of a recording before it asks for its numbers."""
+    step = recording.step_ns * 1e-9
+    logs = recording.logs()[-MOST_LOGS:]
+    return {
+        "id": key,
+        "scenario": recording.header.scenario_name,
+        "engine": recording.header.engine,
+        "duration": recording.duration,
+        "step_ns": recording.step_ns,
+        "channels": recording.channels.plain(),
+        "rates": recording.rates,
+        "logs": [[number * step, level, text] for number, level, text in logs],
+        "seed": recording.seed,
+        "started_at": first_time(recording),
+        "status": recording.summary.get("status", "incomplete"),
+        "problem": recording.problem,
+        "name": name_of(recording.file.parent) if recording.file is not None else "",
+    }
 
 
 def scenario_of(recording: Recording) -> LoadedScenario:
