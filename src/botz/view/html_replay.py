@@ -103,6 +103,12 @@ def built(client: Path, name: str) -> str:
         raise BotzError(f"the lab's page is not whole: {client / name}: {error.strerror or error}") from error
 
 
+def called(recording: Recording) -> str:
+    """By its folder or file; one in memory by its scenario."""
+    file = recording.file
+    return recording.header.scenario_name if file is None else file.parent.name or file.stem
+
+
 def packed(recording: Recording, rate: float) -> bytes:
     """All that the page would ask a lab for."""
     spec: Any = scenario_of(recording).spec
@@ -119,7 +125,7 @@ def packed(recording: Recording, rate: float) -> bytes:
     most = MOST_VALUES / (1 + recording.channels.width) / max(end - begin, 1e-9)
     rows, columns = rows_of(recording, names, begin, end, min(rate, most))
     header = {
-        "details": details_of(recording, recording.header.scenario_name),
+        "details": details_of(recording, called(recording)),
         "scene": len(glb),
         "workspaces": {robot: len(points) for robot, points in reached.items()},
         "columns": columns,
