@@ -22,6 +22,7 @@ from botz.physics.arm.dh import (
     set_joints,
     to_world,
     tool_frame,
+    tool_point,
 )
 from botz.physics.arm.newton_euler import newton_euler
 from botz.robots.arm_memory import parts_of
@@ -44,9 +45,10 @@ def finite(values):
 
 
 @inlined
-def usable(memory, values):
-    """Whether these are as many finite numbers as the arm has joints."""
-    return len(values) == memory[0] and finite(values)
+def usable(links, values):
+    """Whether these are as many finite numbers as the arm has joints, one right after the other."""
+    n = len(links)
+    return len(values) == n and (n == 1 or values.strides[0] == 8) and finite(values)
 
 
 # --- kinematics --------------------------------------------------------------------------------------
@@ -70,10 +72,10 @@ def world_pose(arm, frame, pose):
 
 
 @compiled
-def one_tool_pose(memory, q, pose):
-    if not usable(memory, q):
+def one_tool_pose(parts, q, pose):
+    arm, links, scratch, frames, _ = parts
+    if not usable(links, q):
         return REFUSED
-    arm, links, scratch, frames, _ = parts_of(memory)
     place_tool(arm[0], links, q, scratch, frames)
     world_pose(arm[0], frames[len(links)], pose)
     return GOOD
@@ -82,19 +84,20 @@ def one_tool_pose(memory, q, pose):
 @entry
 def tool_poses(memory, q, poses):
     """The tool's pose in the world: (4, 4)."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_tool_pose(memory, q, poses)
+        return one_tool_pose(parts, q, poses)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_tool_pose(memory, q[k], poses[k]))
+        worst = max(worst, one_tool_pose(parts, q[k], poses[k]))
     return worst
 
 
 @compiled
-def one_chain(memory, q, poses):
-    if not usable(memory, q):
+def one_chain(parts, q, poses):
+    arm, links, scratch, frames, _ = parts
+    if not usable(links, q):
         return REFUSED
-    arm, links, scratch, frames, _ = parts_of(memory)
     place_tool(arm[0], links, q, scratch, frames)
     for i in range(len(links) + 1):
         world_pose(arm[0], frames[i], poses[i])
@@ -104,19 +107,22 @@ def one_chain(memory, q, poses):
 @entry
 def all_frames(memory, q, poses):
     """Poses of all links and, last, of the tool, in the world: (n + 1, 4, 4)."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_chain(memory, q, poses)
+        return one_chain(parts, q, poses)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_chain(memory, q[k], poses[k]))
+        worst = max(worst, one_chain(parts, q[k], poses[k]))
     return worst
 
 
 @compiled
 def world_jacobian(arm, links, q, scratch, frames, jacobian):
     n = len(links)
-    place_tool(arm, links, q, scratch, frames)
-    chain_jacobian(links, frames, frames[n, 9], frames[n, 10], frames[n, 11], jacobian)
+    set_joints(links, q, scratch)
+    chain_frames(links, scratch, frames)
+    x, y, z = tool_point(arm, frames[n - 1])
+    chain_jacobian(links, frames, x, y, z, jacobian)
     for i in range(n):
         for half in range(2):
             r = 3 * half
@@ -127,10 +133,10 @@ def world_jacobian(arm, links, q, scratch, frames, jacobian):
 
 
 @compiled
-def one_jacobian(memory, q, jacobian):
-    if not usable(memory, q):
+def one_jacobian(parts, q, jacobian):
+    arm, links, scratch, frames, _ = parts
+    if not usable(links, q):
         return REFUSED
-    arm, links, scratch, frames, _ = parts_of(memory)
     world_jacobian(arm[0], links, q, scratch, frames, jacobian)
     return GOOD
 
@@ -138,19 +144,20 @@ def one_jacobian(memory, q, jacobian):
 @entry
 def jacobians(memory, q, jacobian):
     """Velocity of the tool's point and angular velocity in the world's axes, by joint speeds: (6, n)."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_jacobian(memory, q, jacobian)
+        return one_jacobian(parts, q, jacobian)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_jacobian(memory, q[k], jacobian[k]))
+        worst = max(worst, one_jacobian(parts, q[k], jacobian[k]))
     return worst
 
 
 @compiled
-def one_manipulability(memory, q, out):
-    if not usable(memory, q):
+def one_manipulability(parts, q, out):
+    arm, links, scratch, frames, room = parts
+    if not usable(links, q):
         return REFUSED
-    arm, links, scratch, frames, room = parts_of(memory)
     n = len(links)
     jacobian, square = room[: 6 * n].reshape((6, n)), room[6 * n : 6 * n + 36].reshape((6, 6))
     world_jacobian(arm[0], links, q, scratch, frames, jacobian)
@@ -184,11 +191,12 @@ def manipulabilities(memory, q, out):
 
     With fewer than six joints, √det(Jᵀ J): the volume of the motions that there are.
     """
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_manipulability(memory, q, out)
+        return one_manipulability(parts, q, out)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_manipulability(memory, q[k], out[k]))
+        worst = max(worst, one_manipulability(parts, q[k], out[k]))
     return worst
 
 
@@ -226,10 +234,10 @@ def add_outside(arm, links, q, qd, wrench, use_wrench, scratch, frames, torque, 
 
 
 @compiled
-def one_inverse(memory, q, qd, qdd, wrench, torque):
-    if not (usable(memory, q) and usable(memory, qd) and usable(memory, qdd) and finite(wrench)):
+def one_inverse(parts, q, qd, qdd, wrench, torque):
+    arm, links, scratch, frames, _ = parts
+    if not (usable(links, q) and usable(links, qd) and usable(links, qdd) and finite(wrench)):
         return REFUSED
-    arm, links, scratch, frames, _ = parts_of(memory)
     set_joints(links, q, scratch)
     newton_euler(links, arm[0].gx, arm[0].gy, arm[0].gz, qd, qdd, scratch, torque)
     for i in range(len(links)):
@@ -242,20 +250,21 @@ def one_inverse(memory, q, qd, qdd, wrench, torque):
 @entry
 def inverse_dynamics(memory, q, qd, qdd, wrench, torque):
     """Torques that these accelerations need; `wrench` is a force and moment on the tool, or nothing: (n)."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_inverse(memory, q, qd, qdd, wrench, torque)
+        return one_inverse(parts, q, qd, qdd, wrench, torque)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_inverse(memory, q[k], qd[k], qdd[k], wrench[k], torque[k]))
+        worst = max(worst, one_inverse(parts, q[k], qd[k], qdd[k], wrench[k], torque[k]))
     return worst
 
 
 @compiled
-def one_forward(memory, q, qd, torque, wrench, method, qdd):
+def one_forward(parts, q, qd, torque, wrench, method, qdd):
     """In the workspace: the inertia matrix, then a unit vector, zeros and a torque, (n + 3, n)."""
-    if not (usable(memory, q) and usable(memory, qd) and usable(memory, torque) and finite(wrench)):
+    arm, links, scratch, frames, room = parts
+    if not (usable(links, q) and usable(links, qd) and usable(links, torque) and finite(wrench)):
         return REFUSED
-    arm, links, scratch, frames, room = parts_of(memory)
     n = len(links)
     h = room[: (n + 3) * n].reshape((n + 3, n))
     unit, zero, load = h[n], h[n + 1], h[n + 2]
@@ -276,22 +285,24 @@ def one_forward(memory, q, qd, torque, wrench, method, qdd):
 @entry
 def forward_dynamics(memory, q, qd, torque, wrench, qdd):
     """Accelerations under these torques, by composite bodies: (n)."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_forward(memory, q, qd, torque, wrench, COMPOSITE, qdd)
+        return one_forward(parts, q, qd, torque, wrench, COMPOSITE, qdd)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_forward(memory, q[k], qd[k], torque[k], wrench[k], COMPOSITE, qdd[k]))
+        worst = max(worst, one_forward(parts, q[k], qd[k], torque[k], wrench[k], COMPOSITE, qdd[k]))
     return worst
 
 
 @entry
 def forward_dynamics_by_columns(memory, q, qd, torque, wrench, qdd):
     """The same by Newton and Euler alone."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_forward(memory, q, qd, torque, wrench, BY_COLUMNS, qdd)
+        return one_forward(parts, q, qd, torque, wrench, BY_COLUMNS, qdd)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_forward(memory, q[k], qd[k], torque[k], wrench[k], BY_COLUMNS, qdd[k]))
+        worst = max(worst, one_forward(parts, q[k], qd[k], torque[k], wrench[k], BY_COLUMNS, qdd[k]))
     return worst
 
 
@@ -314,10 +325,10 @@ def split_gravity(arm, links, scratch, frames, zero, lift, gravity):
 
 
 @compiled
-def one_gravity(memory, q, gravity):
-    if not usable(memory, q):
+def one_gravity(parts, q, gravity):
+    arm, links, scratch, frames, room = parts
+    if not usable(links, q):
         return REFUSED
-    arm, links, scratch, frames, room = parts_of(memory)
     n = len(links)
     zero, lift = room[:n], room[n : 2 * n]
     for i in range(n):
@@ -330,24 +341,25 @@ def one_gravity(memory, q, gravity):
 @entry
 def gravity_torques(memory, q, gravity):
     """Torques that hold the arm at rest, buoyancy included: (n)."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_gravity(memory, q, gravity)
+        return one_gravity(parts, q, gravity)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_gravity(memory, q[k], gravity[k]))
+        worst = max(worst, one_gravity(parts, q[k], gravity[k]))
     return worst
 
 
 @compiled
-def one_split(memory, q, qd, qdd, parts):
-    if not (usable(memory, q) and usable(memory, qd) and usable(memory, qdd)):
+def one_split(parts, q, qd, qdd, split):
+    arm, links, scratch, frames, room = parts
+    if not (usable(links, q) and usable(links, qd) and usable(links, qdd)):
         return REFUSED
-    arm, links, scratch, frames, room = parts_of(memory)
     n = len(links)
     zero, lift = room[:n], room[n : 2 * n]
     for i in range(n):
         zero[i] = 0.0
-    inertial, coriolis, gravity, friction, drag = parts[0], parts[1], parts[2], parts[3], parts[4]
+    inertial, coriolis, gravity, friction, drag = split[0], split[1], split[2], split[3], split[4]
     set_joints(links, q, scratch)
     newton_euler(links, 0.0, 0.0, 0.0, zero, qdd, scratch, inertial)
     newton_euler(links, 0.0, 0.0, 0.0, qd, zero, scratch, coriolis)
@@ -364,21 +376,22 @@ def one_split(memory, q, qd, qdd, parts):
 
 
 @entry
-def dynamics_parts(memory, q, qd, qdd, parts):
+def dynamics_parts(memory, q, qd, qdd, split):
     """[titan4] eq. 3-21: inertial, Coriolis and centrifugal, gravity (with buoyancy), friction, and drag: (5, n)."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_split(memory, q, qd, qdd, parts)
+        return one_split(parts, q, qd, qdd, split)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_split(memory, q[k], qd[k], qdd[k], parts[k]))
+        worst = max(worst, one_split(parts, q[k], qd[k], qdd[k], split[k]))
     return worst
 
 
 @compiled
-def one_inertia(memory, q, h):
-    if not usable(memory, q):
+def one_inertia(parts, q, h):
+    _, links, scratch, _, _ = parts
+    if not usable(links, q):
         return REFUSED
-    _, links, scratch, _, _ = parts_of(memory)
     set_joints(links, q, scratch)
     inertia_matrix(links, scratch, h)
     return GOOD
@@ -387,19 +400,20 @@ def one_inertia(memory, q, h):
 @entry
 def inertia_matrices(memory, q, h):
     """H of eq. 3-22: (n, n)."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_inertia(memory, q, h)
+        return one_inertia(parts, q, h)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_inertia(memory, q[k], h[k]))
+        worst = max(worst, one_inertia(parts, q[k], h[k]))
     return worst
 
 
 @compiled
-def one_coriolis(memory, q, qd, c):
-    if not (usable(memory, q) and usable(memory, qd)):
+def one_coriolis(parts, q, qd, c):
+    _, links, scratch, _, room = parts
+    if not (usable(links, q) and usable(links, qd)):
         return REFUSED
-    _, links, scratch, _, room = parts_of(memory)
     n = len(links)
     mixed, zero, load = room[:n], room[n : 2 * n], room[2 * n : 3 * n]
     for i in range(n):
@@ -412,19 +426,20 @@ def one_coriolis(memory, q, qd, c):
 @entry
 def coriolis_matrices(memory, q, qd, c):
     """C of eq. 3-22: (n, n)."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_coriolis(memory, q, qd, c)
+        return one_coriolis(parts, q, qd, c)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_coriolis(memory, q[k], qd[k], c[k]))
+        worst = max(worst, one_coriolis(parts, q[k], qd[k], c[k]))
     return worst
 
 
 @compiled
-def one_energy(memory, q, qd, energy):
-    if not (usable(memory, q) and usable(memory, qd)):
+def one_energy(parts, q, qd, energy):
+    arm, links, scratch, frames, room = parts
+    if not (usable(links, q) and usable(links, qd)):
         return REFUSED
-    arm, links, scratch, frames, room = parts_of(memory)
     n = len(links)
     h = room[: n * n].reshape((n, n))
     set_joints(links, q, scratch)
@@ -442,9 +457,10 @@ def one_energy(memory, q, qd, energy):
 @entry
 def energies(memory, q, qd, energy):
     """Kinetic (with the rotors) and potential energy (with buoyancy): (2)."""
+    parts = parts_of(memory)
     if q.ndim == 1:
-        return one_energy(memory, q, qd, energy)
+        return one_energy(parts, q, qd, energy)
     worst = GOOD
     for k in range(len(q)):
-        worst = max(worst, one_energy(memory, q[k], qd[k], energy[k]))
+        worst = max(worst, one_energy(parts, q[k], qd[k], energy[k]))
     return worst

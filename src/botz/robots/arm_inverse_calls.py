@@ -47,18 +47,18 @@ def first_bad_pose(poses):
 
 
 @compiled
-def can_be_used(memory, pose, wanted, weights):
-    good = pose.shape == (4, 4) and usable(memory, wanted) and usable(memory, weights)
+def can_be_used(links, pose, wanted, weights):
+    good = pose.shape == (4, 4) and usable(links, wanted) and usable(links, weights)
     for weight in weights:
         good &= weight >= 0.0
     return good and is_pose(pose)
 
 
 @compiled
-def one_titan4(memory, pose, wanted, weights, limits, every, joints, branches, costs, outcome):
-    if not can_be_used(memory, pose, wanted, weights):
+def one_titan4(parts, pose, wanted, weights, limits, every, joints, branches, costs, outcome):
+    arm, links, _, _, flange = parts
+    if not can_be_used(links, pose, wanted, weights):
         return False
-    arm, links, _, _, flange = parts_of(memory)
     flange_target(arm[0], pose, flange)
     count, status = titan4_solutions(links, flange, wanted, weights, limits, joints, branches)
     outcome[0], outcome[1] = chosen(links, wanted, weights, limits, count, status, joints, branches, costs)
@@ -68,21 +68,22 @@ def one_titan4(memory, pose, wanted, weights, limits, every, joints, branches, c
 @entry
 def solve_titan4(memory, poses, wanted, weights, limits, every, joints, branches, costs, outcome):
     """False: some pose is none, or a number of `wanted` or `weights` cannot be used."""
+    parts = parts_of(memory)
     if poses.ndim == 2:
-        return one_titan4(memory, poses, wanted, weights, limits, every, joints, branches, costs, outcome)
+        return one_titan4(parts, poses, wanted, weights, limits, every, joints, branches, costs, outcome)
     good = True
     for k in range(len(poses)):
         good &= one_titan4(
-            memory, poses[k], wanted[k], weights, limits, every, joints[k], branches[k], costs[k], outcome[k]
+            parts, poses[k], wanted[k], weights, limits, every, joints[k], branches[k], costs[k], outcome[k]
         )
     return good
 
 
 @compiled
-def one_wrist(memory, pose, wanted, weights, limits, every, joints, branches, costs, outcome):
-    if not can_be_used(memory, pose, wanted, weights):
+def one_wrist(parts, pose, wanted, weights, limits, every, joints, branches, costs, outcome):
+    arm, links, _, _, flange = parts
+    if not can_be_used(links, pose, wanted, weights):
         return False
-    arm, links, _, _, flange = parts_of(memory)
     flange_target(arm[0], pose, flange)
     count, status = wrist_solutions(links, flange, wanted, weights, limits, joints, branches)
     outcome[0], outcome[1] = chosen(links, wanted, weights, limits, count, status, joints, branches, costs)
@@ -92,21 +93,22 @@ def one_wrist(memory, pose, wanted, weights, limits, every, joints, branches, co
 @entry
 def solve_wrist(memory, poses, wanted, weights, limits, every, joints, branches, costs, outcome):
     """False: some pose is none, or a number of `wanted` or `weights` cannot be used."""
+    parts = parts_of(memory)
     if poses.ndim == 2:
-        return one_wrist(memory, poses, wanted, weights, limits, every, joints, branches, costs, outcome)
+        return one_wrist(parts, poses, wanted, weights, limits, every, joints, branches, costs, outcome)
     good = True
     for k in range(len(poses)):
         good &= one_wrist(
-            memory, poses[k], wanted[k], weights, limits, every, joints[k], branches[k], costs[k], outcome[k]
+            parts, poses[k], wanted[k], weights, limits, every, joints[k], branches[k], costs[k], outcome[k]
         )
     return good
 
 
 @compiled
-def one_parallel(memory, pose, wanted, weights, limits, every, joints, branches, costs, outcome):
-    if not can_be_used(memory, pose, wanted, weights):
+def one_parallel(parts, pose, wanted, weights, limits, every, joints, branches, costs, outcome):
+    arm, links, _, _, flange = parts
+    if not can_be_used(links, pose, wanted, weights):
         return False
-    arm, links, _, _, flange = parts_of(memory)
     flange_target(arm[0], pose, flange)
     count, status = parallel_solutions(links, flange, wanted, weights, limits, joints, branches)
     outcome[0], outcome[1] = chosen(links, wanted, weights, limits, count, status, joints, branches, costs)
@@ -116,21 +118,22 @@ def one_parallel(memory, pose, wanted, weights, limits, every, joints, branches,
 @entry
 def solve_parallel(memory, poses, wanted, weights, limits, every, joints, branches, costs, outcome):
     """False: some pose is none, or a number of `wanted` or `weights` cannot be used."""
+    parts = parts_of(memory)
     if poses.ndim == 2:
-        return one_parallel(memory, poses, wanted, weights, limits, every, joints, branches, costs, outcome)
+        return one_parallel(parts, poses, wanted, weights, limits, every, joints, branches, costs, outcome)
     good = True
     for k in range(len(poses)):
         good &= one_parallel(
-            memory, poses[k], wanted[k], weights, limits, every, joints[k], branches[k], costs[k], outcome[k]
+            parts, poses[k], wanted[k], weights, limits, every, joints[k], branches[k], costs[k], outcome[k]
         )
     return good
 
 
 @compiled
-def one_numeric(memory, pose, wanted, weights, limits, every, joints, branches, costs, outcome):
-    if not can_be_used(memory, pose, wanted, weights):
+def one_numeric(parts, pose, wanted, weights, limits, every, joints, branches, costs, outcome):
+    arm, links, scratch, frames, work = parts
+    if not can_be_used(links, pose, wanted, weights):
         return False
-    arm, links, scratch, frames, work = parts_of(memory)
     n = len(links)
     flange, room = work[:12], work[12 : 12 + (n + 6) * (n + 8)].reshape((n + 6, n + 8))
     flange_target(arm[0], pose, flange)
@@ -142,11 +145,12 @@ def one_numeric(memory, pose, wanted, weights, limits, every, joints, branches, 
 @entry
 def solve_numeric(memory, poses, wanted, weights, limits, every, joints, branches, costs, outcome):
     """False: some pose is none, or a number of `wanted` or `weights` cannot be used."""
+    parts = parts_of(memory)
     if poses.ndim == 2:
-        return one_numeric(memory, poses, wanted, weights, limits, every, joints, branches, costs, outcome)
+        return one_numeric(parts, poses, wanted, weights, limits, every, joints, branches, costs, outcome)
     good = True
     for k in range(len(poses)):
         good &= one_numeric(
-            memory, poses[k], wanted[k], weights, limits, every, joints[k], branches[k], costs[k], outcome[k]
+            parts, poses[k], wanted[k], weights, limits, every, joints[k], branches[k], costs[k], outcome[k]
         )
     return good

@@ -2,10 +2,10 @@
 
 An equation takes a tenth to half a microsecond, less than Python needs to look at its arguments in the ordinary way. So
 there are two ways to it. Arrays of one position that compiled code can take as they are, which is what a control loop
-has, go straight in: three attributes say that they are such arrays, compiled code itself sees whether their lengths are
-right and their numbers finite, and Numba's look for the right types is left out, because they are known. Everything
-else, lists and many positions and what is wrong, goes the long way (`arm_arguments.py`), which converts it or says what
-is wrong with it. Both ways end in the same compiled code.
+has, go straight in: two attributes say that they are vectors of float64, compiled code itself sees whether there are n
+numbers, one right after the other and finite, and Numba's look for the right types is left out, because they are known.
+Everything else, lists and many positions and what is wrong, goes the long way (`arm_arguments.py`), which converts it
+or says what is wrong with it. Both ways end in the same compiled code.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def of_position(entry: Any, kind: str) -> Callable[[Method], Method]:
             nonlocal straight
             if straight is not None and out is None:
                 try:
-                    if q.ndim == 1 and q.dtype is FLOAT and q.flags.carray:
+                    if q.ndim == 1 and q.dtype is FLOAT:
                         found = empty(arm._shapes[kind])
                         if straight(arm._memory, q, found) == GOOD:
                             return found
@@ -68,7 +68,7 @@ def of_state(entry: Any, kind: str) -> Callable[[Method], Method]:
             nonlocal straight
             if straight is not None and out is None:
                 try:
-                    if q.ndim == qd.ndim == 1 and q.dtype is qd.dtype is FLOAT and q.flags.carray and qd.flags.carray:
+                    if q.ndim == qd.ndim == 1 and q.dtype is qd.dtype is FLOAT:
                         found = empty(arm._shapes[kind])
                         if straight(arm._memory, q, qd, found) == GOOD:
                             return found
@@ -95,13 +95,7 @@ def of_motion(entry: Any, kind: str) -> Callable[[Method], Method]:
             nonlocal straight
             if straight is not None and wrench is None and out is None:
                 try:
-                    if (
-                        q.ndim == qd.ndim == x.ndim == 1
-                        and q.dtype is qd.dtype is x.dtype is FLOAT
-                        and q.flags.carray
-                        and qd.flags.carray
-                        and x.flags.carray
-                    ):
+                    if q.ndim == qd.ndim == x.ndim == 1 and q.dtype is qd.dtype is x.dtype is FLOAT:
                         found = empty(arm._shapes[kind])
                         if straight(arm._memory, q, qd, x, NO_WRENCH, found) == GOOD:
                             return found
