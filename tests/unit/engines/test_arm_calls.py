@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import config
 
 from botz.errors import InputError
 from botz.robots import arm_calls as calls
@@ -155,6 +156,7 @@ def test_no_result_over_its_own_arguments(titan: SerialArm):
         titan.torques(q, qd, qdd, out=qdd)
 
 
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="only compiled calls hold Python's lock to their end")
 def test_threads_share_an_arm(titan: SerialArm):
     motion = motions(titan, 200)
     expected = [(titan.jacobian(q), titan.accelerations(q, qd, qdd)) for q, qd, qdd in zip(*motion, strict=True)]
