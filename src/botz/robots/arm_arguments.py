@@ -11,6 +11,7 @@ import numpy as np
 from botz.errors import InputError, Problem
 
 FLOAT = np.dtype(float)
+NO_WRENCH = np.zeros(0)
 Shape = tuple[int, ...]
 
 
@@ -47,25 +48,24 @@ def joint_vectors(q: Any, n: int) -> np.ndarray:
 
 def rows(names: Sequence[str], values: Sequence[Any], n: int) -> tuple[Shape, list[np.ndarray]]:
     """The leading dimensions that all have together by NumPy's rules, and the arrays: a vector each where there are
-    none, else (N, n). The first are the joints; a wrench has 6 numbers, or none."""
+    none, else (N, n). The first are the joints, one number may stand for all joints; a wrench has 6 numbers, or none.
+    """
     arrays = [joint_vectors(values[0], n)]
     lead = arrays[0].shape[:-1]
     for name, value in zip(names[1:], values[1:], strict=True):
         array = numbers(value, name)
         try:
-            if array.shape[-1] != n and not (name == "wrench" and array.shape in ((0,), (*array.shape[:-1], 6))):
+            if value is not NO_WRENCH and array.shape[-1] not in ((6,) if name == "wrench" else (n, 1)):
                 raise ValueError
             if array.shape[:-1] not in ((), lead):
                 lead = np.broadcast_shapes(lead, array.shape[:-1])
         except ValueError:
             raise InputError(Problem(misfit(name, array.shape, arrays[0].shape), key=name)) from None
         arrays.append(array)
-    return lead, [spread(array, lead) for array in arrays] if lead else arrays
-
-
-def spread(array: np.ndarray, lead: Shape) -> np.ndarray:
-    """(N, …) from an array that may have fewer leading dimensions than all together."""
-    return broadcast(array, (*lead, array.shape[-1])).reshape((prod(lead), array.shape[-1]))
+    sizes = [array.shape[-1] if name == "wrench" else n for name, array in zip(names, arrays, strict=True)]
+    full = [broadcast(array, (*lead, size)) for array, size in zip(arrays, sizes, strict=True)]
+    count = (prod(lead),) if lead else ()
+    return lead, [array.reshape((*count, size)) for array, size in zip(full, sizes, strict=True)]
 
 
 def broadcast(array: np.ndarray, shape: Shape) -> np.ndarray:

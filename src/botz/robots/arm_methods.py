@@ -19,13 +19,12 @@ import numpy as np
 from numpy import empty
 
 from botz.errors import InputError, Problem
-from botz.robots.arm_arguments import FLOAT, Shape, finite_numbers, room_for, rows
+from botz.robots.arm_arguments import FLOAT, NO_WRENCH, Shape, finite_numbers, room_for, rows
 from botz.robots.arm_calls import GOOD, NOT_POSITIVE
 
 if TYPE_CHECKING:
     from botz.robots.serial_arm import SerialArm
 
-NO_WRENCH = np.zeros(0)
 OTHER_KINDS = (AttributeError, TypeError)
 """What asking a list for its dimensions raises, and compiled code that gets no array."""
 Method = TypeVar("Method", bound=Callable[..., Any])

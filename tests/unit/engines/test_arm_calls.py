@@ -79,6 +79,15 @@ def test_one_position_goes_with_many_speeds_and_the_other_way_round(titan: Seria
     assert np.array_equal(method(q, *(values[2] for values in others))[1], method(q[1], *(v[2] for v in others)))
 
 
+def test_one_number_stands_for_all_joints(titan: SerialArm):
+    q = motions(titan, 3)[0]
+    zero = np.zeros(titan.n)
+    for given in (q, q[0]):
+        assert np.array_equal(titan.torques(given, 0.0, [1.0]), titan.torques(given, zero, zero + 1.0))
+    with pytest.raises(InputError, match="wrench: needs a force and a moment"):
+        titan.torques(q[0], 0.0, 0.0, wrench=[])
+
+
 def test_a_wrench_for_all_and_one_for_each(titan: SerialArm):
     q, qd, qdd = motions(titan, 2, 3)
     wrench = np.arange(36.0).reshape(2, 3, 6)
