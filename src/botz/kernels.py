@@ -36,6 +36,10 @@ on_lanes = njit(error_model="numpy", no_cfunc_wrapper=True, pipeline_class=Memor
 """For loops over the four lanes of records that lie apart (model, state, work): without knowing that, the compiler must
 fear that what a lane writes into one is what the next lane reads from another, and makes no vector code."""
 
+of_lane = njit(error_model="numpy", no_cfunc_wrapper=True, inline="always", **UNCOUNTED)
+"""For a function of one wheel or one axle that a loop over lanes calls. Numba itself puts its code into the loop: LLVM
+unrolls a loop that holds little but calls before it looks into them, and no vector code comes of what is left."""
+
 
 def record(**fields: Any) -> np.dtype:
     """A record type whose elements give their fields as attributes, in compiled code and in Python alike."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import atan2, cos, sin, sqrt
+from math import cos, sin, sqrt
 
 import numpy as np
 
@@ -17,17 +17,6 @@ def quaternion_from_attitude(roll: float, pitch: float, yaw: float) -> tuple[flo
         sr * cp * cy - cr * sp * sy,
         cr * sp * cy + sr * cp * sy,
         cr * cp * sy - sr * sp * cy,
-    )
-
-
-def attitude_from_quaternion(w: float, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of `quaternion_from_attitude`."""
-    sine = max(-1.0, min(1.0, 2.0 * (w * y - z * x)))
-    pitch = atan2(sine, sqrt(max(0.0, 1.0 - sine * sine)))
-    return (
-        atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
-        pitch,
-        atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
     )
 
 

@@ -76,6 +76,10 @@ def test_list_by_engine_and_by_word(botz: Botz):
     assert {entry["engine"] for kind in vehicles.values() for entry in kind} == {"vehicle"}
     quadrotors = json.loads(botz("list", "quadrotor", "--json").out)
     assert "quadrotor" in [entry["name"] for entry in quadrotors["robots"]]
+    for words in ("drone", "Quadricoptero", "square quadrotor"):  # found as in the lab
+        drones = json.loads(botz("list", words, "--json").out)
+        assert "quadrotor-square" in [entry["name"] for entry in drones["scenarios"]], words
+        assert {entry["engine"] for kind in drones.values() for entry in kind} == {"multibody"}, words
     nothing = botz("list", "vehicel")
     assert nothing.code == 2 and "did you mean 'vehicle'" in nothing.err
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from common import Answer
+from scipy.spatial.transform import Rotation
 
 from botz.cli.arms import with_lists_joined
 from botz.robots.arm_records import transform
@@ -89,6 +90,19 @@ def test_singular_poses_are_named(botz: Botz):
     answer = botz("ik", "titan4", "--pose", "1.922 0 0 0 90deg 0")
     assert answer.code == 0, answer.err
     assert "solved: 1 solution " in answer.out and "singular: elbow straight" in answer.out
+
+
+def test_with_a_free_joint_no_set_is_complete(botz: Botz):
+    """The PUMA's wrist stretched out: joints 4 and 6 turn about one axis."""
+    straight = SerialArm.of("puma560").forward([0.1, 0.4, 0.3, 0.2, 0.0, 0.5])
+    x, y, z = straight[:3, 3]
+    yaw, pitch, roll = Rotation.from_matrix(straight[:3, :3]).as_euler("ZYX")
+    pose = " ".join(repr(float(value)) for value in (x, y, z, roll, pitch, yaw))
+    answer = botz("ik", "puma560", "--pose", pose)
+    assert answer.code == 0, answer.err
+    assert "singular: wrist singular; the free joint" in answer.out and "complete" not in answer.out
+    data = json.loads(botz("ik", "puma560", "--pose", pose, "--json").out)
+    assert data["singular"] == ["wrist singular"] and data["complete"] is False
 
 
 def test_out_of_reach_and_outside_the_ranges_end_with_1_and_a_sentence(botz: Botz):

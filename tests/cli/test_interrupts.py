@@ -99,6 +99,35 @@ command.main([])
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    "where",
+    ["ctypes.CFUNCTYPE(None)(interrupt)()", "weakref.finalize(Some(), interrupt)"],
+    ids=["callback", "finalizer"],
+)
+def test_an_interrupt_where_nothing_can_be_raised_is_not_lost(where: str):
+    """Numba's compiler calls back into Python, which reports an error there and goes on."""
+    text = f"""
+import ctypes, signal, sys, time, weakref
+sys.argv = ["botz"]
+from botz.cli import main as command
+class Some:
+    pass
+def interrupt():
+    signal.raise_signal(signal.SIGINT)
+    time.sleep(0.0)
+def work(*arguments, **options):
+    {where}
+    time.sleep({PATIENCE})
+    print("went on")
+command.app = work
+command.main([])
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(("words", "code"), [(["--version"], 0), (["run", "no-such"], 2)], ids=["good", "mistake"])
 def test_an_interrupt_after_the_command_is_over_changes_nothing(words: list[str], code: int):
     """Python still takes its modules apart then, and has given the signal back to the system."""

@@ -263,10 +263,10 @@ def test_verify_gives_its_checks_as_json(botz: Botz, monkeypatch: pytest.MonkeyP
 
 
 def test_bench_gives_its_results_as_json(botz: Botz, monkeypatch: pytest.MonkeyPatch):
-    from botz.bench import results
+    from botz.bench import results, suites
 
     fake = [results.rate("steps", 3e6, "1/s", target=2e6), results.duration("start", 3.0, "s", target=2.0)]
-    monkeypatch.setattr(results, "benches", lambda: {"kinematics": lambda: fake})
+    monkeypatch.setattr(suites, "benches", lambda: {"kinematics": lambda: fake})
     data = json.loads(botz("bench", "kinematics", "--json").out)
     assert data["bench"] == "kinematics" and data["machine"]
     assert [row["met"] for row in data["results"]] == [True, False]

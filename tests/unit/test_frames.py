@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from botz.kernels import compensated_sum, record
 from botz.rotations import cross, dot, quaternion_of_axes, quaternion_rate, rotation_of
-from botz.transforms import attitude_from_quaternion, quaternion_from_attitude
+from botz.transforms import quaternion_from_attitude
 
 angles = st.floats(-3.1, 3.1)
 attitudes = st.tuples(angles, st.floats(-1.5, 1.5), angles)
@@ -81,12 +81,6 @@ def test_attitude_is_yaw_then_pitch_then_roll(attitude):
 
 
 @many
-@given(attitudes)
-def test_attitude_comes_back(attitude):
-    assert attitude_from_quaternion(*quaternion_from_attitude(*attitude)) == pytest.approx(attitude, abs=1e-12)
-
-
-@many
 @given(st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: np.linalg.norm(q) > 0.1))
 def test_a_quaternion_comes_back_from_its_axes(numbers):
     q = np.array(numbers) / np.linalg.norm(numbers)
@@ -115,12 +109,6 @@ def test_nothing_is_lost_near_half_turns(axis, missing):
 
 def test_axes_that_are_not_turned_give_the_unit_quaternion():
     assert quaternion_of_axes(*np.eye(3).ravel()) == (1.0, 0.0, 0.0, 0.0)
-
-
-def test_nose_straight_down_gives_numbers():
-    found = attitude_from_quaternion(*quaternion_from_attitude(0.0, math.pi / 2, 0.0))
-    assert found[1] == pytest.approx(math.pi / 2, abs=1e-7)
-    assert all(math.isfinite(one) for one in found)
 
 
 def test_rate_of_a_quaternion_is_half_its_product_with_the_angular_velocity():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +89,15 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code: str):
     report = f"{code}\nimport json, sys\nprint(json.dumps([m for m in {HEAVY!r} if m in sys.modules]), file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True)
     assert json.loads(done.stderr.splitlines()[-1]) == []
+
+
+@pytest.mark.parametrize("scenario", ["castor-tractrix", "quadrotor-square", "soccer", "titan4-line", "vivi-rough"])
+def test_a_scenario_brings_the_schema_of_its_own_family_only(scenario: str):
+    code = f"import sys, botz; print(botz.load({scenario!r}).spec.engine, *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    family, *modules = done.stdout.split()
+    schemas = {name for name in modules if re.fullmatch(r"botz\.scenario\.\w+\.schema", name)}
+    assert schemas == {f"botz.scenario.{family}.schema"}
 
 
 def test_the_api_is_small_and_complete():

@@ -203,7 +203,7 @@ def print_solutions(arm: SerialArm, found: Solutions) -> None:
     count = len(found.joints)
     number = "1 solution" if count == 1 else f"{count} solutions, the best first"
     free = any(word in ("shoulder singular", "wrist singular") for word in found.singular)
-    whole = "; the set is complete" if found.complete and not free else ""
+    whole = "; the set is complete" if found.complete else ""
     print(f"{found.status}: {number} ({SOLVERS[arm.solver.kind]}{whole})")
     if found.singular:
         rest = "; the free joint is set where the cost is least" if free else "; two solutions meet"

@@ -29,8 +29,7 @@ def lab(
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen at; 0 takes any that is free.")] = 8470,
     root: Annotated[
-        Path | None,
-        typer.Option(help="Folder whose scenario files the page may start, with the code that they name."),
+        Path | None, typer.Option(help="Folder whose scenario files the page may start, with the code that they name.")
     ] = None,
     runs: Annotated[Path, typer.Option(help="Folder of recordings, old and new.")] = Path("runs"),
     token: Annotated[str | None, typer.Option(help="What pages must know; made anew where not given.")] = None,

@@ -43,8 +43,7 @@ def mesh(
     ] = None,
     unit: Annotated[Unit, typer.Option(help="What one unit of the drawing is; STL does not say.")] = Unit.m,
     repair: Annotated[
-        bool,
-        typer.Option("--repair", help="Merge near vertices, turn faces the right way round and close holes."),
+        bool, typer.Option("--repair", help="Merge near vertices, turn faces the right way round and close holes.")
     ] = False,
     simplify: Annotated[
         float | None, typer.Option(metavar="FRACTION", help="Keep about this fraction of the faces, e.g. 0.1.")
@@ -280,7 +279,8 @@ def _shown(report: dict[str, Any]) -> dict[str, str]:
     if "written" in report:
         lines["written"] = f"{report['written']}, in {report['unit']}"
     elif "split" in report:
-        lines["written"] = f"{len(report['split'])} bodies, in {report['unit']}"
+        count = len(report["split"])
+        lines["written"] = f"{count} {'body' if count == 1 else 'bodies'}, in {report['unit']}"
     elif "repaired" in report or "simplified" in report:
         lines["written"] = "nothing; give --out FILE to keep the mesh"
     return lines

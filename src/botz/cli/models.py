@@ -268,7 +268,7 @@ def _of_robot(robot: MultibodyRobot, file: Path, packages: dict[str, str], check
     from dataclasses import replace
 
     from botz.models.files import loaded
-    from botz.models.robot_model import ModelActuator
+    from botz.models.robot_model import GAINS, ModelActuator
     from botz.models.yaml_model import model_of
 
     folder = file.parent  # what a robot file says is relative to it
@@ -283,7 +283,9 @@ def _of_robot(robot: MultibodyRobot, file: Path, packages: dict[str, str], check
     for joint, spec in robot.actuators.items():
         before = actuators.get(joint, ModelActuator(joint, spec.kind))
         said = spec.model_dump(include={"kind", "speed", "lag", "lag_down"}, exclude_unset=True)
-        actuators[joint] = replace(before, **said)
+        gains = spec.model_dump(include=set(GAINS), exclude_unset=True, exclude_none=True)
+        kept = before.gains if before.kind == spec.kind else {}
+        actuators[joint] = replace(before, **said, gains={**kept, **gains})
     return replace(
         model,
         actuators=actuators,

@@ -43,12 +43,10 @@ def run(
     ] = None,
     headless: Annotated[bool, typer.Option("--headless", help="Open no window and no server.")] = False,
     serve: Annotated[
-        bool,
-        typer.Option("--serve", help="In real time, with links for teams and viewers; prints where they are."),
+        bool, typer.Option("--serve", help="In real time, with links for teams and viewers; prints where they are.")
     ] = False,
     publish: Annotated[
-        bool,
-        typer.Option("--publish", help="Share the state with readers on this machine and print the run's id."),
+        bool, typer.Option("--publish", help="Share the state with readers on this machine and print the run's id.")
     ] = False,
     lab: Annotated[
         bool, typer.Option("--lab", help="Run in the lab: prints the address of a page to watch and drive it.")

@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 def list_library(
     word: Annotated[
-        str | None, typer.Argument(help="Only those of this engine, or with this word in name or description.")
+        str | None, typer.Argument(help="Only those of this engine, or about this: vehicle, drone, 'rough ground'.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -74,15 +74,15 @@ def list_library(
         out.print()
 
 
-def is_about(entry: Entry, word: str) -> bool:
-    """An engine's name means that engine alone; any other word is looked for in names and descriptions."""
+def is_about(entry: Entry, words: str) -> bool:
+    """An engine's name means that engine alone; other words are looked for as in the lab's library."""
     from botz.scenario.families import FAMILIES
+    from botz.scenario.keywords import fits, keywords
 
-    word = word.lower()
-    if word in FAMILIES:
-        return entry.engine == word
-    texts = (entry.name, *entry.titles.values(), *entry.descriptions.values())
-    return any(word in text.lower() for text in texts)
+    if words.lower() in FAMILIES:
+        return entry.engine == words.lower()
+    texts = [entry.name, *entry.titles.values(), *entry.descriptions.values()]
+    return fits(" ".join([*texts, keywords(entry.name, entry.engine, entry.description)]), words)
 
 
 def first_sentence(text: str) -> str:
@@ -213,9 +213,7 @@ def show(
         print(safe, end="")
 
 
-def schema(
-    robot: Annotated[bool, typer.Option("--robot", help="The schema of robot files.")] = False,
-) -> None:
+def schema(robot: Annotated[bool, typer.Option("--robot", help="The schema of robot files.")] = False) -> None:
     """Print the JSON Schema of scenario files, for editors that complete and check."""
     from botz.scenario.json_schema import robot_schema, scenario_schema
 

@@ -32,8 +32,7 @@ def register(app: typer.Typer) -> None:
 
 def master(
     file: Annotated[
-        Path,
-        typer.Argument(help="What its hands do: a CSV file, or a recording (.mcap, or a run's folder) of an arm."),
+        Path, typer.Argument(help="What its hands do: a CSV file, or a recording (.mcap, or a run's folder) of an arm.")
     ],
     address: Annotated[str, typer.Option(help="Where the slave listens; a served run prints it.")] = ADDRESS,
     rate: Annotated[float, typer.Option(min=1.0, max=1000.0, help="Messages per second.")] = 50.0,

@@ -22,8 +22,7 @@ def register(app: typer.Typer) -> None:
 def video(
     recording: Annotated[Path, typer.Argument(help="A recording, or the folder of a run.")],
     out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="File to write: .mp4, .webm, .gif, or .png for one picture."),
+        Path | None, typer.Option("-o", "--out", help="File to write: .mp4, .webm, .gif, or .png for one picture.")
     ] = None,
     camera: Annotated[
         str, typer.Option(help="orbit, chase, board, above, fixed, follow, or a camera of the scene, as 'field'.")

@@ -16,11 +16,7 @@ from botz.scenario.names import closest
 from botz.scenario.schema import TableController
 
 TIME = "time"
-MOTIONS = {
-    "twist": ("vx", "vy", "yaw_rate"),
-    "tank": ("left", "right"),
-    "drive": ("forward", "turn"),
-}
+MOTIONS = {"twist": ("vx", "vy", "yaw_rate"), "tank": ("left", "right"), "drive": ("forward", "turn")}
 """Commands for a robot as a whole, and their parts: a column `twist.vx` is the first part of `twist`."""
 TOOL_TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 """Parts of the `twist` of a tool."""
@@ -65,9 +61,7 @@ class Table:
         known += self._parts
         problems = [
             Problem(
-                f"column {name!r} is no command of robot {setup.robot!r}{closest(name, known)}",
-                file=self._file,
-                line=1,
+                f"column {name!r} is no command of robot {setup.robot!r}{closest(name, known)}", file=self._file, line=1
             )
             for name in self._names
             if name not in known

@@ -15,6 +15,11 @@ import numpy as np
 
 from botz.channels import ChannelTable, RosView
 
+Numbers = Sequence[float] | None
+"""A pose or a twist to be set; None: it stays."""
+Joints = Mapping[str, float | tuple[float, float]] | None
+"""Positions, or positions and velocities, of the joints to be set."""
+
 
 @dataclass
 class EngineState:
@@ -46,6 +51,8 @@ class Engine(ABC):
     """What can be observed, one row of numbers."""
     inputs_table: ChannelTable
     """The raw commands that the physics reads, one row of numbers; this is what a recording replays."""
+    rng: np.random.Generator
+    """The source of randomness given to `reset`."""
     inputs: np.ndarray
     """Present values of the raw commands; the loop writes them between steps."""
     views: tuple[RosView, ...] = ()
@@ -124,24 +131,12 @@ class Engine(ABC):
     def state_arrays(self) -> dict[str, np.ndarray]:
         """The arrays that make up the complete state, by name: written in place by `advance`."""
 
-    @property
-    @abstractmethod
-    def rng(self) -> np.random.Generator:
-        """The generator given to `reset`."""
-
     @abstractmethod
     def get_state(self, robot: str) -> RobotState:
         """State of one robot, in the words of its channels."""
 
     @abstractmethod
-    def set_state(
-        self,
-        robot: str,
-        *,
-        pose: Sequence[float] | None = None,
-        twist: Sequence[float] | None = None,
-        joints: Mapping[str, float | tuple[float, float]] | None = None,
-    ) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """Put one robot into another state; what is not given stays. A joint takes a position, or a position and a
         velocity. InputError, with nothing changed, for a state that is not admissible: not finite, outside the
         terrain or a joint's range, inside the ground or another robot, a velocity that the robot's wheels forbid."""

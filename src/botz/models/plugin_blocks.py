@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from botz.models.plugins import MOTOR, OWN_ELEMENT, OWN_SENSOR, SURFACE
+from botz.models.plugins import MOTOR, OWN_ELEMENT, OWN_GAINS, OWN_SENSOR, SURFACE
 from botz.models.robot_model import ModelActuator, ModelJoint
 from botz.models.xml_tree import OWN, XmlNode, shown
 from botz.scenario.multibody.elements import Element, LiftDrag, Propeller
@@ -56,6 +56,7 @@ def actuator_block(actuator: ModelActuator) -> XmlNode:
         more["lag"] = actuator.lag
     if actuator.lag_down is not None:
         more["lag_down"] = actuator.lag_down
+    more |= actuator.gains
     if more:
         _fields(node.add(OWN), more)
     return node
@@ -75,7 +76,10 @@ def _motor(name: str, element: Propeller, joint: ModelJoint, actuator: ModelActu
         node.add(tag, shown(getattr(element, key)))
     node.add("rotorVelocitySlowdownSim", "1")
     said = {"type", "joint", "sense", *(key for key, _ in MOTOR.values())}
-    _fields(node.add(OWN), {"name": name, **_beyond(element, said)})
+    own = node.add(OWN)
+    _fields(own, {"name": name, **_beyond(element, said)})
+    if actuator.gains:
+        _fields(own.add(OWN_GAINS), actuator.gains)
     return node
 
 

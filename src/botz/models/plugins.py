@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from botz.models.robot_model import ModelActuator, ModelJoint
+from botz.models.robot_model import GAINS, ModelActuator, ModelJoint
 from botz.models.xml_tree import OWN, XmlNode, XmlReading
 from botz.scenario.misfits import Misfits
 from botz.scenario.multibody.elements import Element, UserElement
@@ -29,6 +29,8 @@ UNKNOWN = "unknown plugin"
 """Key of the notes on plugins that Botz does not know; in a scenario they are errors unless it says otherwise."""
 OWN_ELEMENT, OWN_SENSOR = "botz-element", "botz-sensor"
 """`filename` of blocks that are Botz' own."""
+OWN_GAINS = "actuator"
+"""Gains of the servo that turns a propeller, in what a motor's block has of ours."""
 
 HELD = "what does not move cannot be commanded: make it continuous, revolute or prismatic, or take this out"
 """Of a joint that an actuator is given to."""
@@ -141,7 +143,9 @@ class PluginReading(XmlReading):
         up = self._positive(node, "timeConstantUp", _MOTOR_UP)
         down = self._positive(node, "timeConstantDown", _MOTOR_DOWN)
         speed = self._positive(node, "maxRotVelocity", _MOTOR_SPEED)
-        found = ModelActuator(joint.name, "velocity", node.place, speed=speed or None, lag=up, lag_down=down)
+        own = (node.first(OWN) or XmlNode(OWN)).first(OWN_GAINS)
+        gains = gains_of(self, own or XmlNode(OWN_GAINS))
+        found = ModelActuator(joint.name, "velocity", node.place, speed or None, up, down, gains)
         tags = {"speed": "maxRotVelocity", "lag": "timeConstantUp", "lag_down": "timeConstantDown"}
         for field, message in actuator_misfits(found):
             self._at(node, [field], message, tags)
@@ -227,8 +231,9 @@ class PluginReading(XmlReading):
         lag_down = self.child_number(own, "lag_down") if own.first("lag_down") else None
         speed = self.child_number(own, "speed") if own.first("speed") else None
         lag = self.child_number(own, "lag", 0.0)
+        gains = gains_of(self, own)
         for joint in filter(None, names):
-            found = ModelActuator(joint, kind, node.place, speed=speed, lag=lag, lag_down=lag_down)
+            found = ModelActuator(joint, kind, node.place, speed, lag, lag_down, gains)
             for field, message in actuator_misfits(found):
                 self.wrong(own.first(field) or node, message, field)
             if not self._is_held(node, self.joints[joint]):
@@ -294,7 +299,7 @@ class PluginReading(XmlReading):
         own = node.first(OWN)
         if own is not None:
             name = own.value("name") or name
-            values |= {key: value for key, value in _own_fields(own).items() if key != "name"}
+            values |= {key: value for key, value in _own_fields(own).items() if key not in ("name", OWN_GAINS)}
         name, number = clean_name(name), 1
         while f"{name}_{number}" in self.elements or (number == 1 and name in self.elements):
             number += 1
@@ -343,9 +348,15 @@ class PluginReading(XmlReading):
         self.wrong(node.first(tag) or node, message, ".".join([tag, *path[1:]]))
 
 
+def gains_of(reading: XmlReading, node: XmlNode) -> dict[str, float]:
+    """Of a servo, in a block of our own."""
+    return {key: reading.child_number(node, key) for key in GAINS if node.first(key) is not None}
+
+
 def actuator_misfits(actuator: ModelActuator) -> list[tuple[str, str]]:
     """Values that no actuator has: the field and what is wrong with it."""
     given = {"kind": actuator.kind, "speed": actuator.speed, "lag": actuator.lag, "lag_down": actuator.lag_down}
+    given |= actuator.gains
     try:
         ActuatorSpec.model_validate(given)
     except ValidationError as error:

@@ -6,7 +6,7 @@ a file places joints elsewhere, its reader moves the link's frame and everything
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,6 +119,10 @@ class ModelJoint:
     place: Place = NOWHERE
 
 
+GAINS = ("frequency", "damping_ratio", "integral_time", "proportional", "integral", "derivative", "effort")
+"""What a servo of a scenario has besides; files of other programs have no words for it."""
+
+
 @dataclass(frozen=True, eq=False)
 class ModelActuator:
     """What a file's transmission asks for: how a joint is commanded."""
@@ -133,6 +137,8 @@ class ModelActuator:
     """Time constant with which the reference follows its command; 0: at once [s]."""
     lag_down: float | None = None
     """The same where the command's size falls; None: as `lag` [s]."""
+    gains: Mapping[str, float] = field(default_factory=dict)
+    """Those of GAINS that are said."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,8 +68,6 @@ def bag_metadata(file: str, topics: Sequence[BagTopic], first_ns: int, last_ns: 
         "compression_format": "",
         "compression_mode": "",
         "relative_file_paths": [file],
-        "files": [
-            {"path": file, "starting_time": dict(start), "duration": dict(duration), "message_count": total},
-        ],
+        "files": [{"path": file, "starting_time": dict(start), "duration": dict(duration), "message_count": total}],
     }
     return yaml.safe_dump({"rosbag2_bagfile_information": about}, sort_keys=False)

@@ -37,10 +37,7 @@ class LatchedTopic:
 
 
 def standard_topics(
-    views: Sequence[RosView],
-    channels: ChannelTable,
-    robots: set[str],
-    descriptions: Sequence[RobotDescription] = (),
+    views: Sequence[RosView], channels: ChannelTable, robots: set[str], descriptions: Sequence[RobotDescription] = ()
 ) -> list[StandardTopic]:
     """The topics of all views whose robot is in `robots` and whose channels are in the table. Joints that only a
     robot's description knows, for example suspensions, are in its joint states too."""

@@ -36,6 +36,7 @@ SINGULAR = {
     choice.STRAIGHT_ELBOW: "elbow straight",
     choice.SHOULDER_EDGE: "joint 1 at the edge of its reach",
 }
+FREE = choice.FREE_SHOULDER | choice.FREE_WRIST
 Kind = Literal["titan4", "wrist", "parallel", "numeric"]
 
 
@@ -50,12 +51,11 @@ class Solutions:
     """What brings a tool to one pose. A call leaves arrays with room for all that there could be; what is made of them
     is made when it is asked for."""
 
-    __slots__ = ("_codes", "_costs", "_joints", "_outcome", "complete")
+    __slots__ = ("_closed", "_codes", "_costs", "_joints", "_outcome")
 
-    def __init__(self, joints: np.ndarray, codes: np.ndarray, costs: np.ndarray, outcome: np.ndarray, complete: bool):
+    def __init__(self, joints: np.ndarray, codes: np.ndarray, costs: np.ndarray, outcome: np.ndarray, closed: bool):
         self._joints, self._codes, self._costs, self._outcome = joints, codes, costs, outcome
-        self.complete = complete
-        """Whether these are all: a closed form finds all of them, a numeric search may miss some."""
+        self._closed = closed
 
     def __len__(self) -> int:
         return int(self._outcome[0])
@@ -90,7 +90,7 @@ class Solutions:
     @property
     def branches(self) -> tuple[str, ...]:
         """Shoulder, elbow and wrist of each; empty words of numeric solutions."""
-        return tuple(branch_name(int(code)) if self.complete else "" for code in self.codes)
+        return tuple(branch_name(int(code)) if self._closed else "" for code in self.codes)
 
     @property
     def status(self) -> str:
@@ -103,6 +103,12 @@ class Solutions:
     def singular(self) -> tuple[str, ...]:
         """Where the pose is singular: a free joint was set where the cost is least."""
         return tuple(word for flag, word in SINGULAR.items() if int(self._outcome[1]) & flag)
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all: a closed form finds all of them, a numeric search may miss some, and with a free joint
+        there are infinitely many."""
+        return self._closed and not int(self._outcome[1]) & FREE
 
 
 class SolutionsOfMany(Sequence[Solutions]):
@@ -120,7 +126,7 @@ class SolutionsOfMany(Sequence[Solutions]):
         self.status = outcome[..., 1]
         """(…), numbers of physics/ik/choice.py with the flags of singular poses."""
         self.complete = complete
-        """Whether a closed form found them: these are all, and their branches have names."""
+        """Whether a closed form found them: these are all, but where a joint is free, and their branches have names."""
         self._outcome = outcome
 
     def __len__(self) -> int:

@@ -167,10 +167,7 @@ def strides_of(spec: Any) -> list[int]:
 
 def header_of(scenario: LoadedScenario) -> RecordingHeader:
     spec: Any = scenario.spec
-    info = {
-        "started": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-    }
+    info = {"started": datetime.now().astimezone().isoformat(timespec="seconds"), "python": platform.python_version()}
     for package in ("botz", "numpy", "numba"):
         try:
             info[package] = version(package)

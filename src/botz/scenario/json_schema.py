@@ -64,10 +64,7 @@ def _document(kind: str, models: Mapping[str, type[BaseModel]], title: str, *, e
             _let_robots_extend(definitions, name)
     is_known = {"type": "string", "enum": list(models)}
     choices: list[Schema] = [
-        {
-            "if": {"properties": {"engine": {"const": engine}}, "required": ["engine"]},
-            "then": {"$ref": _PREFIX + name},
-        }
+        {"if": {"properties": {"engine": {"const": engine}}, "required": ["engine"]}, "then": {"$ref": _PREFIX + name}}
         for engine, name in names.items()
     ]
     # What extends another file may leave the engine out, which is then that file's: it fits one family at least.

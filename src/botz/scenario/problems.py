@@ -17,7 +17,7 @@ from botz.scenario.misfits import Misfits
 from botz.scenario.names import NAME_PATTERN, closest
 from botz.scenario.schema import COMMON_PARTS, RUN_NAME_PATTERN, USER_PATTERN, ByType, ScenarioBase, tags
 from botz.scenario.tree import SET, KeyPath, Node
-from botz.scenario.units import POSE_KEYS, SPACE_POSE_KEYS, Quantity, show
+from botz.scenario.units import POSE_KEYS, SPACE_POSE_KEYS, Quantity, doubt, show
 
 _PATTERNS = {
     NAME_PATTERN: "a name: lower-case letters, digits and _, beginning with a letter",
@@ -254,7 +254,8 @@ _TYPES = {
 def _limit_or_type(kind: str, value: Any, context: dict[str, Any], spot: _Spot) -> str:
     if kind in _LIMITS:
         words, key = _LIMITS[kind]
-        return f"must be {words} {_with_unit(context[key], spot.annotation)}, not {show(value)}"
+        bound = _with_unit(context[key], spot.annotation)
+        return f"must be {words} {bound}, not {show(value)}{_doubt(value, spot.annotation)}"
     if kind in _TYPES:
         hint = f'; write "{show(value)}"' if kind == "string_type" and isinstance(value, bool | int | float) else ""
         return f"needs {_TYPES[kind]}, not {show(value)}{hint}"
@@ -265,8 +266,20 @@ def _limit_or_type(kind: str, value: Any, context: dict[str, Any], spot: _Spot) 
     return "is not valid here"
 
 
+def _doubt(value: Any, annotation: Any) -> str:
+    """An angle of more than a turn without a unit may have been meant in degrees."""
+    bare = isinstance(value, int | float) and not isinstance(value, bool)
+    if _units(annotation)[:1] != ["rad"] or not bare or not 2.0 * math.pi < abs(value) < math.inf:
+        return ""
+    return f"; {doubt(value)}"
+
+
+def _units(annotation: Any) -> list[str | None]:
+    return [entry.unit for entry in metadata(annotation) if isinstance(entry, Quantity)]
+
+
 def _with_unit(limit: float, annotation: Any) -> str:
-    units = [entry.unit for entry in metadata(annotation) if isinstance(entry, Quantity)]
+    units = _units(annotation)
     text = f"{limit:.6g}" if isinstance(limit, float) else str(limit)
     if not units or not units[0] or limit == 0:
         return text

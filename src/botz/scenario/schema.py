@@ -18,9 +18,10 @@ from pydantic import (
     GetCoreSchemaHandler,
     StringConstraints,
     WithJsonSchema,
+    model_serializer,
     model_validator,
 )
-from pydantic_core import core_schema
+from pydantic_core import PydanticKnownError, core_schema
 
 from botz.registry import discovered
 from botz.scenario.misfits import Misfits
@@ -409,9 +410,18 @@ class Translated(Strict):
     def __str__(self) -> str:
         return self.en
 
+    @model_serializer
+    def _as_written(self) -> str | dict[str, str]:
+        """As it would be written: a text in English alone needs no mapping."""
+        return {"en": self.en, "pt": self.pt} if self.pt else self.en
+
 
 def _english(value: Any) -> Any:
-    return {"en": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"en": value}
+    if isinstance(value, bool | int | float):
+        raise PydanticKnownError("string_type")
+    return value
 
 
 _TEXT = {"type": "string"}

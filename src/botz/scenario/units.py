@@ -21,7 +21,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import core_schema
 
 from botz.errors import InputError
-from botz.scenario.misfits import Misfits
+from botz.scenario.misfits import Misfits, Path
 
 if TYPE_CHECKING:
     import pint
@@ -363,6 +363,18 @@ Volts = Annotated[float, Quantity("V")]
 Amperes = Annotated[float, Quantity("A")]
 
 _any = Quantity(None)
+
+
+def unit_misfits(value: Any, unit: str, path: Path) -> list[tuple[Path, str]]:
+    """What of a value, or of a list of values, carries a unit of another kind."""
+    if isinstance(value, list):
+        return [misfit for k, one in enumerate(value) for misfit in unit_misfits(one, unit, (*path, k))]
+    if isinstance(value, str):
+        try:
+            Quantity(unit).convert(value)
+        except ValueError as error:
+            return [(path, str(error))]
+    return []
 
 
 def _command(value: Any) -> float | list[float]:

@@ -9,25 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from botz.scene.ground import ground_plate, terrain_mesh
-from botz.scene.shapes import disc, joined, moved, prism, rectangle, turned
+from botz.scene.shapes import joined, moved, prism, rectangle, turned
 from botz.scene.world_scene import HERE, Material, Place, Shape, TriangleMesh
 from botz.transforms import rotation_about
-
-__all__ = [
-    "ROBOT_PAINTS",
-    "antenna",
-    "arrow",
-    "chassis_box",
-    "facing",
-    "ghostly",
-    "ground_plate",
-    "palette",
-    "placed",
-    "terrain_mesh",
-    "turned_place",
-    "wheel_shapes",
-]
 
 ROBOT_PAINTS = ("paint", "paint-2", "paint-3", "paint-4", "paint-5", "paint-6", "paint-7", "paint-8")
 """Materials of robots, the first one's first."""
@@ -214,7 +198,3 @@ def antenna(x: float, y: float, z: float, height: float, material: str = "mark")
 def ghostly(shapes: Sequence[Shape], material: str = "ghost") -> tuple[Shape, ...]:
     """The same shapes as one translucent thing without shadows."""
     return tuple(Shape(one.kind, one.size, one.place, material, one.mesh, casts_shadow=False) for one in shapes)
-
-
-def round_plate(radius: float, low: float, high: float, material: str, *, chamfer: float = 0.0) -> Shape:
-    return Shape("mesh", material=material, mesh=prism(disc(radius, sides=40), low, high, chamfer=chamfer))

@@ -95,11 +95,7 @@ def settings(spec: mujoco.MjSpec, scene: Scene, size: tuple[int, int]) -> None:
     spec.visual.headlight.specular = (0.05, 0.05, 0.05)
     faces = sky_faces(overhead, horizon)
     sky = spec.add_texture(
-        name="sky",
-        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        nchannel=3,
-        width=faces.shape[1],
-        height=faces.shape[0],
+        name="sky", type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, nchannel=3, width=faces.shape[1], height=faces.shape[0]
     )
     sky.data = faces.tobytes()
     spec.worldbody.add_light(

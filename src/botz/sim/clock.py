@@ -70,12 +70,7 @@ class RealTimeClock:
     """Behind by more than this [s], the run does not try to catch up: it would race through its inputs."""
 
     def __init__(
-        self,
-        factor: float,
-        step: float,
-        *,
-        should_stop: Callable[[], bool] = lambda: False,
-        own_core: bool = False,
+        self, factor: float, step: float, *, should_stop: Callable[[], bool] = lambda: False, own_core: bool = False
     ):
         self._should_stop = should_stop
         self._awake = self.AWAKE if own_core else 0.0

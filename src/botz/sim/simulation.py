@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,7 @@ import numpy as np
 from botz.control.base import Controller, ControllerSetup, Measured, Steerable
 from botz.control.registry import at_controller
 from botz.control.registry import build as build_controller
-from botz.engines.base import RobotState
+from botz.engines.base import Joints, Numbers, RobotState
 from botz.engines.registry import UserElements, build_engine
 from botz.errors import ControllerError, DivergedError, InputError, Problem, StoppedError
 from botz.scenario.load import LoadedScenario, load
@@ -61,11 +61,7 @@ class Simulation:
         if with_controllers:
             for name, spec in self.spec.controllers.items():
                 every = self.spec.time.steps_between(spec.rate)
-                self._controllers[name] = (
-                    build_controller(spec, allow_user_code=True, name=name),
-                    every,
-                    spec.robot,
-                )
+                self._controllers[name] = (build_controller(spec, allow_user_code=True, name=name), every, spec.robot)
         # One generator and one setup for the life of the simulation: what a controller keeps of them stays valid.
         self._rng = np.random.Generator(np.random.PCG64())
         self._controller_rngs = {name: np.random.Generator(np.random.PCG64()) for name in self._controllers}
@@ -367,14 +363,7 @@ class Simulation:
         self._check_robot(robot)
         return self.engine.get_state(robot)
 
-    def set_state(
-        self,
-        robot: str,
-        *,
-        pose: Sequence[float] | None = None,
-        twist: Sequence[float] | None = None,
-        joints: Mapping[str, float | tuple[float, float]] | None = None,
-    ) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """Put one robot into another state; what is not given stays. InputError, with nothing changed, for a state that
         is not admissible.
 

@@ -68,12 +68,7 @@ class Row:
 
 
 def plot_recording(
-    recording: Recording,
-    channels: Sequence[str] = (),
-    *,
-    path: Path,
-    trajectory: bool | None = None,
-    title: str = "",
+    recording: Recording, channels: Sequence[str] = (), *, path: Path, trajectory: bool | None = None, title: str = ""
 ) -> Path:
     """Draw a recording into `path` (.png, .svg or .pdf) and return it.
 

@@ -112,11 +112,7 @@ def _point_to_centre(axes: Axes, twist: np.ndarray, centre: np.ndarray, shape: n
     reach = min(((high if d > 0 else low)[k] - middle[k]) / d for k, d in enumerate(to_centre) if abs(d) > 1e-9)
     tip, foot = middle + 0.96 * reach * to_centre, middle + 0.78 * reach * to_centre
     axes.annotate(
-        "",
-        tip,
-        xytext=foot,
-        zorder=10,
-        arrowprops={"arrowstyle": "-|>", "color": symbols.CENTRE, "linewidth": 1.8},
+        "", tip, xytext=foot, zorder=10, arrowprops={"arrowstyle": "-|>", "color": symbols.CENTRE, "linewidth": 1.8}
     )
     away = f"ICR {np.hypot(*centre):.3g} m away" if np.isfinite(centre).all() else "ICR at infinity"
     axes.annotate(
@@ -144,11 +140,7 @@ def _draw_panel(
     ]
     if len(lines) > MOST_INPUTS:
         lines = [*lines[: MOST_INPUTS - 1], f"… and {len(lines) - MOST_INPUTS + 1} more"]
-    velocity = [
-        f"forward  {twist[0]:.3g} m/s",
-        f"to the left  {twist[1]:.3g} m/s",
-        f"turning  {twist[2]:.3g} rad/s",
-    ]
+    velocity = [f"forward  {twist[0]:.3g} m/s", f"to the left  {twist[1]:.3g} m/s", f"turning  {twist[2]:.3g} rad/s"]
     structure = model.structure()
     freedom = [f"{name}  {getattr(structure, name)}" for name in ("mobility", "steerability", "manoeuvrability")]
     blocks = [("inputs", lines), ("velocity", velocity), ("degrees", freedom)]

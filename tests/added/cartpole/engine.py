@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, JointView, command_numbers
-from botz.engines.base import Engine, RobotState
+from botz.engines.base import Engine, Joints, Numbers, RobotState
 from botz.engines.placing import given_joints
 from botz.errors import InputError, Problem
 from botz.kernels import record
@@ -51,12 +51,8 @@ class CartPoleEngine(Engine):
         )  # fmt: skip
         self.reset(np.random.default_rng(0))
 
-    @property
-    def rng(self) -> np.random.Generator:
-        return self._rng
-
     def reset(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+        self.rng = rng
         self.inputs[:] = 0.0
         self.state[...] = np.zeros((), STATE)
         self.state["position"] = [robot.position for robot in self.robots.values()]
@@ -86,14 +82,7 @@ class CartPoleEngine(Engine):
         x, v, angle, rate = self.state[list(self.robots).index(robot)].tolist()
         return RobotState(np.array([x, 0.0, 0.0]), np.array([v, 0.0, 0.0]), {"pole": (angle, rate)})
 
-    def set_state(
-        self,
-        robot: str,
-        *,
-        pose: Sequence[float] | None = None,
-        twist: Sequence[float] | None = None,
-        joints: Mapping[str, float | tuple[float, float]] | None = None,
-    ) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         present = self.get_state(robot)
         x = command_numbers(present.pose if pose is None else pose, 3, f"{robot}/pose (x, y, heading)")
         v = command_numbers(present.twist if twist is None else twist, 3, f"{robot}/twist (vx, vy, yaw rate)")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from botz.scene.parts import ROBOT_PAINTS, ground_plate, palette, placed
+from botz.scene.ground import ground_plate
+from botz.scene.parts import ROBOT_PAINTS, palette, placed
 from botz.scene.world_scene import Actor, Node, Scene, Shape, Slides, Turns
 from cartpole.schema import CartPoleScenario
 

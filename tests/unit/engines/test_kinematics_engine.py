@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import botz
 from botz.engines.kinematics.engine import KinematicsEngine
 from botz.errors import InputError
 from botz.verify.kinematics import robots, symmetry
 
 METHODS = ("arc", "rk4")
-MOST_ARGUMENTS = 12
 WHEELS: dict[str, dict[str, Any]] = {
     "fixed": {"type": "fixed", "position": [0.0, 0.2], "driven": True},
     "steered": {"type": "steered", "position": [0.4, 0.0], "rate": 0.5, "limit": 1.0},
@@ -79,17 +75,6 @@ def test_the_snapshot_is_the_state_and_the_commands():
     sizes = {name: array.nbytes for name, array in one.state_arrays().items()}
     assert sizes.pop("inputs") == one.inputs.nbytes
     assert sum(sizes.values()) == sum(array.nbytes for array in one.state)
-
-
-@pytest.mark.parametrize("folder", ["engines/kinematics", "engines/multibody/step.py", "physics/wheels/constraints.py",
-                                    "robots/wheel_inverse.py"])  # fmt: skip
-def test_no_function_takes_more_than_a_dozen_arguments(folder):
-    place = Path(botz.__file__).parent / folder
-    for file in [place] if place.is_file() else sorted(place.glob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef):
-                count = len(node.args.posonlyargs + node.args.args + node.args.kwonlyargs)
-                assert count <= MOST_ARGUMENTS, f"{file.name}: {node.name} takes {count}"
 
 
 def test_channels_name_the_columns_that_are_written():

@@ -109,6 +109,7 @@ BAD = [
     ("{type: formula, expression: 1 + sn(x)}", ".expression: unknown function 'sn'; did you mean 'sin'? (abs, acos, asin, atan, atan2, ceil, clip, cos, e, exp, floor, hypot, log, max, min, pi, sign, sin, sqrt, step, tan, tanh, where, x, y) (character 5)"),
     ("{type: formula, expression: 3}", '.expression: needs text, not 3; write "3"'),
     ("{type: plane, slope: 90 deg}", ".slope: must be at most 1.48353 rad (85 deg), not '90 deg'"),
+    ("{type: ramp, angle: 20}", '.angle: must be at most 1.48353 rad (85 deg), not 20; 20 without a unit means 20 rad, 1145.92 degrees; write "20 deg" or "20 rad"'),
     ("{type: ramp}", ": give either 'angle' or 'height'"),
     ("{type: ramp, angle: 10 deg, height: 1}", ": give either 'angle' or 'height'"),
     ("{type: ramp, height: 1, length: 1, blend: 2}", ".blend: must be at most the ramp's length of 1 m, not 2"),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
 import pytest
 
+from botz.engines.multibody.engine import MultibodyEngine
 from botz.engines.multibody.parts import robots_of
 from botz.errors import InputError
 from botz.models.files import load_model, save_model
 from botz.models.mj_world import compile_model
 from botz.models.mjcf.reader import convertible
-from botz.models.robot_model import RobotModel
+from botz.models.robot_model import ModelActuator, RobotModel
 from botz.scenario.load import load
+from botz.scenario.multibody.schema import ActuatorSpec, MultibodyScenario
 
 URDF = """<?xml version="1.0"?>
 <robot name="hand_made">
@@ -200,6 +204,44 @@ def test_the_actuator_survives_sdf_and_mjcf(urdf: Path, tmp_path: Path):
     assert not native.native.actuators, "ours takes the place of it"
     save_model(native, tmp_path / "b.sdf")
     assert load_model(tmp_path / "b.sdf").actuators["swing"].kind == "position"
+
+
+GAINS = {
+    "velocity": {"frequency": 200.0, "integral_time": 0.1, "effort": 0.4},
+    "position": {"damping_ratio": 0.7, "proportional": 3.0, "integral": 2.0, "derivative": 0.25},
+    "effort": {"effort": 1.5},
+}
+
+
+@pytest.mark.parametrize("ending", ["urdf", "sdf", "xml"])
+@pytest.mark.parametrize("kind", GAINS)
+@pytest.mark.parametrize("joint", ["swing", "spin"])
+def test_gains_of_servos_survive(urdf: Path, tmp_path: Path, ending: str, kind: str, joint: str):
+    first = load_model(urdf)
+    asked = ModelActuator(joint, kind, speed=None if kind == "effort" else 90.0, lag=0.02, gains=GAINS[kind])
+    path = tmp_path / f"written.{ending}"
+    save_model(replace(first, actuators={joint: asked}), path)
+    found = load_model(path).actuators[joint]
+    assert (found.kind, found.speed, found.lag, found.gains) == (kind, asked.speed, 0.02, GAINS[kind])
+
+
+def test_gains_of_a_file_are_the_engines_unless_the_robot_asks_for_another_kind(urdf: Path, tmp_path: Path):
+    asked = ModelActuator("swing", "position", gains=GAINS["position"])
+    save_model(replace(load_model(urdf), actuators={"swing": asked}), tmp_path / "servo.urdf")
+
+    def spec(**actuator: Any) -> ActuatorSpec:
+        robot = {
+            "file": str(tmp_path / "servo.urdf"),
+            "base": "fixed",
+            "actuators": {"swing": actuator} if actuator else {},
+        }
+        scenario = {"engine": "multibody", "world": {"ground": False}, "robots": {"r": robot}}
+        return MultibodyEngine(MultibodyScenario.model_validate(scenario)).robots["r"].actuators["swing"]
+
+    assert spec().model_dump(include=set(GAINS["position"])) == GAINS["position"]
+    assert spec(kind="position", derivative=0.5).proportional == 3.0
+    other = spec(kind="velocity")
+    assert (other.kind, other.proportional, other.frequency) == ("velocity", None, 50.0)
 
 
 def test_mujoco_finds_the_mass_matrix_of_the_plain_sum(urdf: Path, tmp_path: Path):

@@ -19,10 +19,7 @@ STEPS = 1_000_000
 
 def differential(robots: int = 1, *, castor: bool = False, method: str = "arc") -> dict[str, Any]:
     wheel = {"type": "fixed", "radius": 0.05, "driven": True}
-    wheels: dict[str, Any] = {
-        "left": {**wheel, "position": [0.0, 0.15]},
-        "right": {**wheel, "position": [0.0, -0.15]},
-    }
+    wheels: dict[str, Any] = {"left": {**wheel, "position": [0.0, 0.15]}, "right": {**wheel, "position": [0.0, -0.15]}}
     if castor:
         wheels["front"] = {"type": "castor", "position": [0.2, 0.0], "offset": -0.03}
     return {
@@ -98,12 +95,7 @@ def run() -> list[Result]:
         rate("compiled loop, one differential robot", bare, "steps/s", peer=loop, peer_value=python),
         rate("with a row every 100th step", rows, "steps/s", peer=loop, peer_value=python),
         rate(
-            "whole run, recorded every 100th step",
-            recorded,
-            "steps/s",
-            target=2e6,
-            peer=simulator,
-            peer_value=ir_sim,
+            "whole run, recorded every 100th step", recorded, "steps/s", target=2e6, peer=simulator, peer_value=ir_sim
         ),
         duration("cost of recording every 100th step", 1e9 / recorded - 1e9 / bare, "ns/step"),
         rate(

@@ -17,15 +17,7 @@ from botz.control.base import ControllerSetup, Measured
 from botz.errors import InputError, Problem
 from botz.robots.arm_records import transform
 from botz.robots.serial_arm import SerialArm
-from botz.scenario.arm.motion import (
-    ArcMove,
-    GripMove,
-    JointMove,
-    LineMove,
-    ProgramController,
-    ProgramStep,
-    WaitMove,
-)
+from botz.scenario.arm.motion import ArcMove, GripMove, JointMove, LineMove, ProgramController, ProgramStep, WaitMove
 from botz.scenario.arm.schema import Gripper, PlacedArm
 from botz.scenario.units import in_both_units
 

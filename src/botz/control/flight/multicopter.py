@@ -133,10 +133,7 @@ class SetpointFlight(ABC):
         return [jx * x + jy * y + jz * z for jx, jy, jz in self._inertia]
 
     def snapshot(self) -> dict[str, Any]:
-        return {
-            "course": None if self._course is None else self._course.plain(),
-            "integral": list(self._integral),
-        }
+        return {"course": None if self._course is None else self._course.plain(), "integral": list(self._integral)}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._integral = list(state["integral"])
@@ -176,11 +173,7 @@ class Multicopter(SetpointFlight):
         lx, ly, lz = -uz * sin(yaw), uz * cos(yaw), ux * sin(yaw) - uy * cos(yaw)
         size = sqrt(lx * lx + ly * ly + lz * lz)
         lx, ly, lz = lx / size, ly / size, lz / size
-        wanted = (
-            (ly * uz - lz * uy, lx, ux),
-            (lz * ux - lx * uz, ly, uy),
-            (lx * uy - ly * ux, lz, uz),
-        )
+        wanted = ((ly * uz - lz * uy, lx, ux), (lz * ux - lx * uz, ly, uy), (lx * uy - ly * ux, lz, uz))
         moment = self._moment(wanted, present, rates, course["yaw"].rate)
         # Along the body's own z: what the force wanted has of it, so that leaning does not push it aside.
         lift = airframe.mass * (x * present[0][2] + y * present[1][2] + z * present[2][2])

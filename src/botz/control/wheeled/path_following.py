@@ -48,10 +48,7 @@ class PathFollower:
         curvature = min(max(curvature, -self._curvature), self._curvature)
         in_piece = length - self.state["along"]
         fastest = min(
-            speed,
-            turn_rate / max(abs(curvature), 1e-12),
-            max(2.0 * remaining, 0.02 * speed),
-            in_piece / self._period,
+            speed, turn_rate / max(abs(curvature), 1e-12), max(2.0 * remaining, 0.02 * speed), in_piece / self._period
         )
         return fastest, curvature * fastest
 

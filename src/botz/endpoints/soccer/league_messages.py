@@ -42,11 +42,9 @@ PACKAGES = {
     },
     CALLS: {
         "VSSRef_Command": "1 foul: Foul; 2 teamcolor: Color; 3 foulQuadrant: Quadrant; 4 timestamp: double; "
-        "5 gameHalf: Half",
+        "5 gameHalf: Half"
     },
-    PLACEMENTS: {
-        "VSSRef_Placement": "1 world: Frame",
-    },
+    PLACEMENTS: {"VSSRef_Placement": "1 world: Frame"},
 }
 """Number and name of each field, then its type. Numbers and types are what clients rely on.
 

@@ -3,7 +3,7 @@ physics/arm/dh.py, newton_euler.py and composite_body.py."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from botz.engines.arm.placing import Placing
 from botz.engines.arm.rows import channels_of, views_of
 from botz.engines.arm.state import State, start_state
 from botz.engines.arm.work import make_work
-from botz.engines.base import Engine, EngineState, RobotState
+from botz.engines.base import Engine, EngineState, Joints, Numbers, RobotState
 from botz.errors import InputError, Problem
 from botz.robots.serial_arm import SerialArm
 from botz.robots.tool_rates import joint_speeds
@@ -49,10 +49,9 @@ class ArmEngine(Engine):
         self.inputs = np.zeros(self.inputs_table.width)
         self._commands = {name: dict(self.command_layout(name)) for name in self.arms}
         self.views = views_of(scenario)
-        self._rng = np.random.default_rng(0)
         self._bytes = tuple(array.reshape(-1).view(np.uint8) for array in self.state)
         self._kept_bytes = tuple(array.copy() for array in self._bytes)
-        self.reset(self._rng)
+        self.reset(np.random.default_rng(0))
 
     # --- building --------------------------------------------------------------------------------------------
 
@@ -75,10 +74,6 @@ class ArmEngine(Engine):
 
     # --- the protocol ----------------------------------------------------------------------------------------
 
-    @property
-    def rng(self) -> np.random.Generator:
-        return self._rng
-
     def about(self) -> dict[str, Any]:
         """What `SerialArm` needs, of each arm."""
         return {
@@ -89,7 +84,7 @@ class ArmEngine(Engine):
         }
 
     def reset(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+        self.rng = rng
         for array, start in zip(self.state, self._start, strict=True):
             array[...] = start
         self.inputs[:] = 0.0
@@ -134,14 +129,7 @@ class ArmEngine(Engine):
         """Of an arm, or of an object of the world."""
         return Placing(self.scenario, self.arms, self.model, self.state).get(robot)
 
-    def set_state(
-        self,
-        robot: str,
-        *,
-        pose: Sequence[float] | None = None,
-        twist: Sequence[float] | None = None,
-        joints: Mapping[str, float | tuple[float, float]] | None = None,
-    ) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         Placing(self.scenario, self.arms, self.model, self.state).set(robot, pose, twist, joints)
 
     def keep(self) -> None:

@@ -12,7 +12,7 @@ from math import sqrt
 from botz.engines.arm.boxes import forget
 from botz.engines.arm.contacts import base_to_world, beside, damping_between, tool_motion, world_to_base
 from botz.engines.arm.model import LANES
-from botz.kernels import compiled, inlined
+from botz.kernels import compiled, inlined, on_lanes
 from botz.physics.arm.dh import add_force, combined
 from botz.physics.contact.box import ball_in_box
 from botz.physics.contact.penalty import penalty_force
@@ -22,7 +22,7 @@ HELD = 1.0
 """Force of each pad from which an object between them counts as held [N]."""
 
 
-@compiled
+@on_lanes
 def place_points(points, touch, axes, motion, opening, jaw_rate):
     """Points from the tool's point, and their velocities, in the world's axes; pads stand apart along the tool's y.
     `axes` of the tool (9), `motion`: velocity of its point and angular velocity (6)."""
@@ -38,7 +38,7 @@ def place_points(points, touch, axes, motion, opening, jaw_rate):
         touch.vx[i], touch.vy[i], touch.vz[i] = vx + tx + slide * bx, vy + ty + slide * by, vz + tz + slide * bz
 
 
-@compiled
+@on_lanes
 def meet_plane(points, touch, plane, px, py, pz):
     """Depth in a plane, its normal, and the velocity against it; p: the tool's point."""
     for i in range(LANES):
@@ -48,7 +48,7 @@ def meet_plane(points, touch, plane, px, py, pz):
         touch.sx[i], touch.sy[i], touch.sz[i] = touch.vx[i], touch.vy[i], touch.vz[i]
 
 
-@compiled
+@on_lanes
 def meet_box(points, touch, box, pose, axes, dx, dy, dz):
     """The same of a box; d: from its middle to the tool's point."""
     ax, ay, az, bx, by, bz, cx, cy, cz = (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
-from botz.engines.base import Engine, RobotState
+from botz.engines.base import Engine, Joints, Numbers, RobotState
 from botz.engines.kinematics.model import build_model
 from botz.engines.kinematics.placing import axes_of, set_angle, set_steering_rate
 from botz.engines.kinematics.rows import channels_of, views_of
@@ -63,19 +63,14 @@ class KinematicsEngine(Engine):
         own_records = zip(self.robots.items(), self.model.robots, strict=True)
         self._axes = {name: axes_of(name, robot, own) for (name, robot), own in own_records}
         self.views = tuple(view for name, robot in self.robots.items() for view in views_of(name, robot))
-        self._rng = np.random.default_rng(0)
         self._noisy = self.model.robots[self.model.robots["has_noise"]]
         self._no_noise = np.zeros(0)
-        self.reset(self._rng)
+        self.reset(np.random.default_rng(0))
 
     # --- the protocol --------------------------------------------------------------------------------------
 
-    @property
-    def rng(self) -> np.random.Generator:
-        return self._rng
-
     def reset(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+        self.rng = rng
         self.inputs[:] = 0.0
         start(self.state, self.model, [robot.pose for robot in self.scenario.robots.values()])
 
@@ -93,7 +88,7 @@ class KinematicsEngine(Engine):
         every = self._noisy["odometry_every"]
         readings = (step + n) // every - step // every
         wheels = self._noisy["wheel_stop"] - self._noisy["wheel_start"]
-        return self._rng.standard_normal(int((readings * wheels).sum()) * 3)
+        return self.rng.standard_normal(int((readings * wheels).sum()) * 3)
 
     def observe(self, row: np.ndarray) -> None:
         observe_robots(*self._arrays, self.inputs, row)
@@ -104,12 +99,12 @@ class KinematicsEngine(Engine):
     def keep(self) -> None:
         self._kept_bytes[...] = self._state_bytes
         if self._noisy.size:
-            self._kept_rng = self._rng.bit_generator.state
+            self._kept_rng = self.rng.bit_generator.state
 
     def go_back(self) -> None:
         self._state_bytes[...] = self._kept_bytes
         if self._noisy.size:
-            self._rng.bit_generator.state = self._kept_rng
+            self.rng.bit_generator.state = self._kept_rng
 
     def get_state(self, robot: str) -> RobotState:
         row = np.empty(self.channels.width)
@@ -121,14 +116,7 @@ class KinematicsEngine(Engine):
         pose, twist = (self.channels.value(row, f"{robot}/{name}").copy() for name in ("pose", "twist"))
         return RobotState(pose, twist, joints)
 
-    def set_state(
-        self,
-        robot: str,
-        *,
-        pose: Sequence[float] | None = None,
-        twist: Sequence[float] | None = None,
-        joints: Mapping[str, float | tuple[float, float]] | None = None,
-    ) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """Motors and steering follow their commands at once, so a twist is set by these and by the steering angles;
         slip then takes from it as from any command. Odometry and encoders see nothing of what is set."""
         axes = self._axes[robot]

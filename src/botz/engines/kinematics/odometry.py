@@ -61,7 +61,7 @@ def read_wheel(wheel, now, scratch, angle, side, interval):
 
 
 @inlined
-def advance_odometry(robot, now, model, work, interval):
+def advance_odometry(robot, now, work, interval):
     """One arc with the twist that the measured speeds give the nominal robot."""
     vx, vy, turn = 0.0, 0.0, 0.0
     for j in range(robot.motor_start, robot.motor_stop):
@@ -103,5 +103,5 @@ def read_encoders(r, model, state, work, dt, noise, cursor):  # -> cursor behind
     if robot.has_noise:
         work.robots[r].valid = False
     refresh_geometry(r, model, state, work)
-    advance_odometry(robot, state.robots[r], model, work, interval)
+    advance_odometry(robot, state.robots[r], work, interval)
     return cursor

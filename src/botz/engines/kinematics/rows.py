@@ -7,16 +7,7 @@ from math import cos, hypot, nan, sin
 from botz.channels import Channel, Columns, JointView, PoseView, RosView
 from botz.engines.kinematics.rates import robot_rates, stage_now
 from botz.kernels import inlined
-from botz.physics.wheels.constraints import (
-    CASTOR,
-    FIXED,
-    SPHERICAL,
-    STEERED,
-    SUPPORT,
-    SWEDISH,
-    ackermann_ratio,
-    dot3,
-)
+from botz.physics.wheels.constraints import CASTOR, FIXED, SPHERICAL, STEERED, SUPPORT, SWEDISH, ackermann_ratio, dot3
 from botz.robots.wheeled_robot import ACKERMANN, WheeledRobotModel
 
 POSE = ("x", "y", "heading")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import cached_property, lru_cache
 from math import isfinite
 from pathlib import Path
@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from botz.channels import ChannelTable, command_numbers
-from botz.engines.base import Engine, EngineState, RobotState
+from botz.engines.base import Engine, EngineState, Joints, Numbers, RobotState
 from botz.engines.multibody import parts as multibody_parts
 from botz.engines.multibody import placing
 from botz.engines.multibody import start as multibody_start
@@ -31,12 +31,7 @@ from botz.scenario.multibody.schema import MultibodyScenario
 from botz.scenario.names import closest
 from botz.terrain.height_grid import build_grid
 
-METHODS = {
-    "rk4": kernel.RK4,
-    "euler": kernel.EULER,
-    "implicit": kernel.IMPLICIT,
-    "implicit-fast": kernel.IMPLICIT,
-}
+METHODS = {"rk4": kernel.RK4, "euler": kernel.EULER, "implicit": kernel.IMPLICIT, "implicit-fast": kernel.IMPLICIT}
 WARNED = np.zeros(1, dtype=np.int64)
 """Set by MuJoCo's warnings: after them it goes on with contacts left out or numbers replaced, and a run does not."""
 _last_warning: list[str] = []
@@ -139,8 +134,7 @@ class MultibodyEngine(Engine):
         self._random = self._turbulent or self.tables.sensors.size > 0
         self._filled = np.zeros(1, dtype=np.int64)
         self._step = 0
-        self._rng = np.random.default_rng(0)
-        self.reset(self._rng)
+        self.reset(np.random.default_rng(0))
         self._states = self.state_arrays()
         self._kept = self.snapshot()
         if WARNED[0]:
@@ -267,12 +261,8 @@ class MultibodyEngine(Engine):
 
     # --- the protocol --------------------------------------------------------------------------------------
 
-    @property
-    def rng(self) -> np.random.Generator:
-        return self._rng
-
     def reset(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+        self.rng = rng
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:], self.data.qvel[:] = self._start
         self.data.act[:] = self._held_act
@@ -355,7 +345,7 @@ class MultibodyEngine(Engine):
             return np.zeros(0)
         readings = (step + n) // sensors["every"] - step // sensors["every"]
         count = int((readings * sensors["random"]).sum())
-        return self._rng.standard_normal(count + (3 * n if self._turbulent else 0))
+        return self.rng.standard_normal(count + (3 * n if self._turbulent else 0))
 
     def _not_yet_left(self) -> None:
         self.ended = ""
@@ -374,7 +364,7 @@ class MultibodyEngine(Engine):
         kept = self._kept.arrays
         for name, array in self._states.items():
             np.copyto(kept[name], array)
-        self._kept.rng = dict(self._rng.bit_generator.state)
+        self._kept.rng = dict(self.rng.bit_generator.state)
 
     def observe(self, row: np.ndarray) -> None:
         kernel.observe_world(*self._arguments, self.inputs, self._step, row)
@@ -395,14 +385,7 @@ class MultibodyEngine(Engine):
         pose, twist = (self.channels.value(row, f"{robot}/{name}").copy() for name in ("pose", "twist"))
         return RobotState(pose, twist, self._placed[robot].of_joints())
 
-    def set_state(
-        self,
-        robot: str,
-        *,
-        pose: Sequence[float] | None = None,
-        twist: Sequence[float] | None = None,
-        joints: Mapping[str, float | tuple[float, float]] | None = None,
-    ) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """The velocity of a base that is turned turns with it. Servos and elements keep their own states: a servo moves
         its joint back to where it is commanded."""
         placed, present = self._placed[robot], self.get_state(robot)

@@ -24,7 +24,7 @@ from botz.models.files import loaded
 from botz.models.mj_world import PlacedModel, build_spec, compile_spec
 from botz.models.mjcf.parts import native_actuator_of, without_actuators
 from botz.models.plugins import UNKNOWN
-from botz.models.robot_model import ModelJoint, RobotModel
+from botz.models.robot_model import GAINS, ModelJoint, RobotModel
 from botz.models.stiffness import AUTO
 from botz.models.tree import bodiless
 from botz.models.yaml_model import model_of
@@ -168,7 +168,7 @@ def _actuators(parts: RobotParts) -> dict[str, ActuatorSpec]:
     """What the file's transmissions ask for, with what the robot says laid over it."""
     found: dict[str, dict[str, Any]] = {}
     for joint, asked in parts.model.actuators.items():
-        found[joint] = {"kind": asked.kind}
+        found[joint] = {"kind": asked.kind, **asked.gains}
         for key in ("lag", "lag_down", "speed"):
             if (value := getattr(asked, key, None)) is not None:
                 found[joint][key] = value
@@ -185,7 +185,10 @@ def _actuators(parts: RobotParts) -> dict[str, ActuatorSpec]:
                 native=without_actuators(native, [joint]),
                 notes=(*parts.model.notes, Problem(message, file=parts.model.file)),
             )
-        found[joint] = {**found.get(joint, {}), **spec.model_dump(exclude_unset=True)}
+        asked_for = found.get(joint, {})
+        if asked_for.get("kind", spec.kind) != spec.kind:  # gains are those of a kind
+            asked_for = {key: value for key, value in asked_for.items() if key not in GAINS}
+        found[joint] = {**asked_for, **spec.model_dump(exclude_unset=True)}
     for values in found.values():
         if values["kind"] == "effort":
             # A file may give it all the same, or for the kind that the scenario has changed.
@@ -314,13 +317,7 @@ def tables_of(scenario: MultibodyScenario, robots: dict[str, RobotParts], model:
     frames = np.zeros(len(rows["elements"]), FRAME)
     readings = np.zeros(len(rows["sensors"]), multibody_sensing.READING)
     return Tables(
-        **joined,
-        frames=frames,
-        readings=readings,
-        channels=channels,
-        inputs=inputs,
-        views=tuple(views),
-        kept=kept,
+        **joined, frames=frames, readings=readings, channels=channels, inputs=inputs, views=tuple(views), kept=kept
     )
 
 

@@ -3,14 +3,14 @@ physics/soccer/planar_drive.py and physics/soccer/impact.py."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import atan2, hypot, isinf
 from typing import Any
 
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
-from botz.engines.base import Engine, EngineState, RobotState
+from botz.engines.base import Engine, EngineState, Joints, Numbers, RobotState
 from botz.engines.soccer import step as kernel
 from botz.engines.soccer.model import BLUE, EULER, SPHERES, YELLOW, build_model
 from botz.engines.soccer.rows import channels_of, views_of
@@ -58,11 +58,10 @@ class SoccerEngine(Engine):
         """What halted robots get: their speed control holds all wheels at rest."""
         self._halted[BY_SPEED : 5 * len(self.names) : 5] = 1.0
         self.views = views_of(scenario)
-        self._rng = np.random.default_rng(0)
         self._bytes = tuple(part.view(np.uint8) for part in self.state)
         self._kept_bytes = tuple(part.copy() for part in self._bytes)
         self._check_step()
-        self.reset(self._rng)
+        self.reset(np.random.default_rng(0))
         self._check_places()
 
     # --- building ------------------------------------------------------------------------------------------
@@ -165,10 +164,6 @@ class SoccerEngine(Engine):
 
     # --- the protocol --------------------------------------------------------------------------------------
 
-    @property
-    def rng(self) -> np.random.Generator:
-        return self._rng
-
     def about(self) -> dict[str, Any]:
         robots = {}
         for own, (name, (team, number)) in zip(self.model.robots, self.scenario.players.items(), strict=True):
@@ -183,7 +178,7 @@ class SoccerEngine(Engine):
         return {"field": world.field.model_dump(), "ball": {"radius": world.ball.radius}, "robots": robots}
 
     def reset(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+        self.rng = rng
         self.inputs[:] = 0.0
         self.inputs[self._match_inputs] = np.nan
         self.inputs[HALT] = self.inputs[-1] = 0.0
@@ -264,14 +259,7 @@ class SoccerEngine(Engine):
         kernel.observe(self.model, state, self._driven(), row)
         return {channel.local_name: self.channels.value(row, channel.name) for channel in self.channels.of_robot(actor)}
 
-    def set_state(
-        self,
-        robot: str,
-        *,
-        pose: Sequence[float] | None = None,
-        twist: Sequence[float] | None = None,
-        joints: Mapping[str, float | tuple[float, float]] | None = None,
-    ) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """The wheels do not slip: their speeds and the robot's velocity are one thing said twice. A robot may slide
         aside as fast as it does where it leans on something. The energy account counts the change as a placement."""
         index = self._index(robot)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import exp, sqrt, tan
 from typing import Any, assert_never
 
 import numpy as np
 
 from botz.channels import Channel, ChannelTable, command_numbers
-from botz.engines.base import Engine, EngineState, RobotState
+from botz.engines.base import Engine, EngineState, Joints, Numbers, RobotState
 from botz.engines.vehicle import step as kernel
 from botz.engines.vehicle.model import axles_of, build_model
-from botz.engines.vehicle.placing import Joints, Wanted, numbers, put, wanted_joints, wanted_pose
+from botz.engines.vehicle.placing import Wanted, numbers, put, wanted_joints, wanted_pose
 from botz.engines.vehicle.rows import channels_of, views_of
 from botz.engines.vehicle.start import all_wheels_inside, standing_height, start_rotation
 from botz.engines.vehicle.state import build_state, build_work, start_state
@@ -52,10 +52,9 @@ class VehicleEngine(Engine):
         )
         self.inputs = np.zeros(self.inputs_table.width)
         self.views = tuple(view for name, robot in robots for view in views_of(name, robot))
-        self._rng = np.random.default_rng(0)
         self._state_bytes = tuple(array.view(np.uint8) for array in self.state)
         self._kept_bytes = tuple(array.copy() for array in self._state_bytes)
-        self.reset(self._rng)
+        self.reset(np.random.default_rng(0))
 
     # --- building ------------------------------------------------------------------------------------------
 
@@ -129,12 +128,8 @@ class VehicleEngine(Engine):
 
     # --- the protocol --------------------------------------------------------------------------------------
 
-    @property
-    def rng(self) -> np.random.Generator:
-        return self._rng
-
     def reset(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+        self.rng = rng
         self.inputs[:] = 0.0
         self.ended = ""
         start_state(self.model, self.state, self.scenario, self._start_heights)
@@ -184,21 +179,14 @@ class VehicleEngine(Engine):
         joints = {wheel: (float(value(f"{wheel}/angle")), float(value(f"{wheel}/speed"))) for wheel in spec.wheels}
         return RobotState(np.array(value("pose")), np.array(value("twist")), joints)
 
-    def set_state(
-        self,
-        robot: str,
-        *,
-        pose: Sequence[float] | None = None,
-        twist: Sequence[float] | None = None,
-        joints: Joints | None = None,
-    ) -> None:
+    def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         spec, now = self._spec_of(robot), self.get_state(robot)
         axles, r = axles_of(spec), list(self.scenario.robots).index(robot)
         new_pose = None if pose is None else wanted_pose(pose, now, spec, self.ground, f"{robot}.pose")
         new_twist = None if twist is None else numbers(twist, 6, "vx, vy, vz, wx, wy, wz", f"{robot}.twist")
         if new_twist is not None and np.array_equal(new_twist, now.twist):
             new_twist = None
-        wanted = Wanted(new_pose, new_twist, *wanted_joints(joints or {}, now, spec, axles, f"{robot}.joints"))
+        wanted = Wanted(new_pose, new_twist, *wanted_joints(joints, now, spec, axles, f"{robot}.joints"))
         if wanted.changes_nothing():
             return
         put(self.model, self.state, r, wanted, now, axles)

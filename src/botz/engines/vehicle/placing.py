@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from botz.engines.base import RobotState
+from botz.engines.base import Joints, RobotState
 from botz.engines.vehicle.model import Axle, Model
 from botz.engines.vehicle.start import all_wheels_inside, least_height
 from botz.engines.vehicle.state import State, set_momenta
@@ -17,8 +17,6 @@ from botz.scenario.names import closest
 from botz.scenario.vehicle.schema import PlacedVehicle
 from botz.terrain.height_grid import HeightGrid
 from botz.transforms import rotation_of_unit
-
-Joints = Mapping[str, float | tuple[float, float]]
 
 
 class Wanted(NamedTuple):
@@ -72,7 +70,7 @@ def wanted_joints(
     """Angles and speeds that are new, by the axle's number; wheels on one axle turn together."""
     axle_of = {wheel: number for number, axle in enumerate(axles) for wheel in axle.wheels}
     given: dict[int, tuple[str, float, float]] = {}
-    for name, value in joints.items():
+    for name, value in (joints or {}).items():
         if name not in axle_of:
             raise InputError(Problem(f"no wheel {name!r}{closest(name, axle_of)}", key=key))
         angle_now, speed_now = now.joints[name]

@@ -8,8 +8,6 @@ from math import pi
 
 import numpy as np
 
-from botz.scenario.rigid_body import impossible_inertia
-
 
 @dataclass(frozen=True, eq=False)
 class MassProperties:
@@ -102,9 +100,3 @@ def capsule(radius: float, length: float, mass: float = 1.0) -> MassProperties:
     along = of_tube * radius**2 / 2 + of_ball * 2 / 5 * radius**2
     area = 2 * pi * radius * length + 4 * pi * radius**2
     return MassProperties(tube + ball, area, np.zeros(3), np.diag([across, across, along]), mass)
-
-
-def impossible(inertia: np.ndarray) -> str | None:
-    """What no body can have of a tensor (3, 3); None where one can."""
-    i = inertia
-    return impossible_inertia([i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]])

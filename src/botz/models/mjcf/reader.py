@@ -30,7 +30,7 @@ from botz.models.mjcf.parts import (
     shapes_of,
     without_actuators,
 )
-from botz.models.robot_model import Inertial, ModelActuator, ModelJoint, ModelLink, Place, RobotModel
+from botz.models.robot_model import GAINS, Inertial, ModelActuator, ModelJoint, ModelLink, Place, RobotModel
 from botz.models.stiffness import METHODS
 from botz.models.tree import MOST_LINKS, too_many
 from botz.models.xml_tree import XmlNode, read_xml
@@ -269,7 +269,8 @@ class _Extraction:
             if joint not in self.joints or self.joints[joint].kind == "fixed":
                 name = f"{ACTUATOR}{joint}"
                 raise InputError(Problem(f"<text name={name!r}>: no joint {joint!r} that moves", file=self.path))
-            found[joint] = ModelActuator(joint, said.kind, Place(self.path), said.speed, said.lag, said.lag_down)
+            gains = said.model_dump(include=set(GAINS), exclude_unset=True, exclude_none=True)
+            found[joint] = ModelActuator(joint, said.kind, Place(self.path), said.speed, said.lag, said.lag_down, gains)
         return found
 
     def _note(self, message: str, place: Place | None = None) -> None:

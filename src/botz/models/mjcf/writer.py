@@ -210,18 +210,21 @@ class _Writing:
         inertia = moved_inertia(self.model, joint)
         tag = {"position": "position", "velocity": "velocity", "effort": "motor"}[actuator.kind]
         made = node.add(tag, name=joint.name, joint=joint.name)
+        gains = actuator.gains
+        frequency = gains.get("frequency", FREQUENCY)
         if actuator.kind == "position":
-            made.attributes["kp"] = shown(inertia * FREQUENCY**2)
-            made.attributes["kv"] = shown(2.0 * inertia * FREQUENCY)
+            damping = 2.0 * gains.get("damping_ratio", 1.0) * inertia * frequency
+            made.attributes["kp"] = shown(gains.get("proportional", inertia * frequency**2))
+            made.attributes["kv"] = shown(gains.get("derivative", damping))
             if joint.lower is not None and joint.upper is not None:
                 made.attributes["ctrlrange"] = shown(joint.lower, joint.upper)
         elif actuator.kind == "velocity":
-            made.attributes["kv"] = shown(inertia * FREQUENCY)
+            made.attributes["kv"] = shown(gains.get("proportional", inertia * frequency))
             if speed := actuator.speed or joint.speed:
                 made.attributes["ctrlrange"] = shown(-speed, speed)
-        if joint.effort is not None:
+        if (effort := gains.get("effort", joint.effort)) is not None:
             key = "ctrlrange" if actuator.kind == "effort" else "forcerange"
-            made.attributes[key] = shown(-joint.effort, joint.effort)
+            made.attributes[key] = shown(-effort, effort)
 
     def _custom(self) -> XmlNode:
         custom = XmlNode("custom")
@@ -232,7 +235,7 @@ class _Writing:
             said = {key: getattr(actuator, key) for key in ("kind", "speed", "lag", "lag_down")}
             if said["kind"] == "effort":
                 said["speed"] = None  # a file may give one, which has no meaning
-            data = json.dumps({key: value for key, value in said.items() if value})
+            data = json.dumps({key: value for key, value in said.items() if value} | dict(actuator.gains))
             custom.add("text", name=f"{ACTUATOR}{actuator.joint}", data=data)
         for start, things in ((ELEMENT, self.model.elements), (SENSOR, self.model.sensors)):
             for name, thing in things.items():

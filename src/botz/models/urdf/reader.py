@@ -15,7 +15,7 @@ import numpy as np
 
 from botz.errors import InputError, Problem
 from botz.models.meshes.files import MeshFinding, MissingMeshes, package_folder
-from botz.models.plugins import PluginReading, actuator_misfits
+from botz.models.plugins import PluginReading, actuator_misfits, gains_of
 from botz.models.robot_model import ModelActuator, ModelJoint, Place, RobotModel
 from botz.models.tree import inertia_problems, tree_problems
 from botz.models.urdf.links import UNLIMITED, WORLD, UrdfLinks
@@ -345,6 +345,7 @@ class _UrdfReading(UrdfLinks):
             speed=self.child_number(own, "speed") if own.first("speed") else None,
             lag=self.child_number(own, "lag", 0.0),
             lag_down=self.child_number(own, "lag_down") if own.first("lag_down") else None,
+            gains=gains_of(self, own),
         )  # fmt: skip
         for field, message in actuator_misfits(found):
             self.wrong(own.first(field) or node, message, f"joint {joint}.{field}")

@@ -148,7 +148,7 @@ def _transmission(robot: XmlNode, actuator: ModelActuator) -> None:
     node.add("type", "transmission_interface/SimpleTransmission")
     joint = node.add("joint", name=actuator.joint)
     joint.add("hardwareInterface", _INTERFACES[actuator.kind])
-    more = {"speed": actuator.speed, "lag": actuator.lag or None, "lag_down": actuator.lag_down}
+    more = {"speed": actuator.speed, "lag": actuator.lag or None, "lag_down": actuator.lag_down, **actuator.gains}
     said = {key: value for key, value in more.items() if value is not None}
     if said:
         own = joint.add(OWN)

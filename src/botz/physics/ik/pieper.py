@@ -255,10 +255,7 @@ def following(links, x, y, z, q3):  # -> q1, q2
     a_0, a_c, a_s, _, _, _, _ = linear_parts(links, x, y, z, r, h)
     u1, u2, w = second_frame(links, r, h, psi)
     gx, gy = (a_0 + a_c * cos(psi) + a_s * sin(psi)) / (2.0 * links[0].a), (z - links[0].ca * w) / links[0].sa
-    return (
-        first_angle(links, atan2(y, x), w, gx, gy) - links[0].theta,
-        atan2(gy, gx) - atan2(u2, u1) - links[1].theta,
-    )
+    return (first_angle(links, atan2(y, x), w, gx, gy) - links[0].theta, atan2(gy, gx) - atan2(u2, u1) - links[1].theta)
 
 
 @compiled

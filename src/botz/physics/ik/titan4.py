@@ -37,15 +37,7 @@ from botz.physics.ik.choice import (
     cost_of,
     inside,
 )
-from botz.physics.ik.titan4_free import (
-    FREE,
-    NEARLY,
-    TURN_PLANE,
-    TURN_PLANE_FLIPPED,
-    TURN_WRIST,
-    WINDOW,
-    best_of_curve,
-)
+from botz.physics.ik.titan4_free import FREE, NEARLY, TURN_PLANE, TURN_PLANE_FLIPPED, TURN_WRIST, WINDOW, best_of_curve
 from botz.physics.ik.two_links import REACH, STRAIGHT, reach_of, two_links
 
 EXACT = 1e-12

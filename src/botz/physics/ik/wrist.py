@@ -16,17 +16,7 @@ import numpy as np
 
 from botz.kernels import compiled, inlined
 from botz.physics.arm.dh import REVOLUTE
-from botz.physics.ik.choice import (
-    BACKWARD,
-    ELBOW_DOWN,
-    FLIPPED,
-    FREE_SHOULDER,
-    MOST,
-    OUT_OF_REACH,
-    SAME,
-    SOLVED,
-    same,
-)
+from botz.physics.ik.choice import BACKWARD, ELBOW_DOWN, FLIPPED, FREE_SHOULDER, MOST, OUT_OF_REACH, SAME, SOLVED, same
 from botz.physics.ik.pieper import (
     AXIAL,
     FIRST_ROW,

@@ -77,10 +77,7 @@ def drag_force(robot, v, w):  # -> B v
 
 @inlined
 def acceleration(robot, force, torque):  # -> M⁻¹ f
-    return (
-        robot.inverse_11 * force + robot.inverse_12 * torque,
-        robot.inverse_12 * force + robot.inverse_22 * torque,
-    )
+    return (robot.inverse_11 * force + robot.inverse_12 * torque, robot.inverse_12 * force + robot.inverse_22 * torque)
 
 
 @inlined

@@ -7,7 +7,7 @@ own absolute speed is G ω + (1 − G) Ω·t. Then ṗ is the torque, whatever t
 
 from __future__ import annotations
 
-from botz.kernels import inlined, on_lanes, record, words
+from botz.kernels import of_lane, on_lanes, record, words
 from botz.physics.wheels.dc_motor import gear_torque, motor_current
 from botz.physics.wheels.lugre import lugre
 from botz.physics.wheels.wheel_block import FOUR, LANES
@@ -46,7 +46,7 @@ def axle_speeds(model, state, work, pitching):
         axle_speed(model, state, work, pitching, i)
 
 
-@inlined
+@of_lane
 def axle_speed(model, state, work, pitching, i):
     """Absolute speeds from the momenta, and those against the body; a locked axle turns with it."""
     omega = state.p[i] * model.inverse_inertia[i] - model.coupling[i] * pitching
@@ -85,7 +85,7 @@ def set_voltages(model, state, inputs, sag):
         set_voltage(model, state, inputs, sag, i)
 
 
-@inlined
+@of_lane
 def set_voltage(model, state, inputs, sag, i):
     """Voltages as commanded, within what each motor takes, times the battery's sag (1: none)."""
     limit = model.largest_voltage[i]
@@ -99,7 +99,7 @@ def axle_torques(model, state, work, dt):
         axle_torque(model, state, work, dt, i)
 
 
-@inlined
+@of_lane
 def axle_torque(model, state, work, dt, i):
     """Motor, gear and friction; `load` is what the wheels' forces take, −Σ r F_x."""
     relative = work.relative[i]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from botz.kernels import compiled, inlined, on_lanes
+from botz.kernels import compiled, inlined, of_lane, on_lanes
 from botz.physics.contact.ground import search_all, search_near
 from botz.physics.contact.penalty import penalty_rates
 from botz.physics.contact.terrain import cell_of, height_and_slope
@@ -66,7 +66,7 @@ def follow_contacts(model, state, work, body, grid):
             follow_contact(model, state, work, body, grid, rim, i)
 
 
-@inlined
+@of_lane
 def follow_contact(model, state, work, body, grid, rim, i):
     """One step of Newton's method at a rim's last slice, from where the deflection was going; `fresh` where that
     settles it, in the cell of the ground that was looked up last, and no other slice can have become the contact."""
@@ -172,7 +172,7 @@ def merge_rims(model, state, work, body):
         merge_rims_of_wheel(model, state, work, body, i)
 
 
-@inlined
+@of_lane
 def merge_rims_of_wheel(model, state, work, body, i):
     """One contact of both rims.
 

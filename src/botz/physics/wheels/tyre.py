@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from botz.kernels import inlined
+from botz.kernels import inlined, of_lane
 from botz.physics.polynomials import atan_of, cos_of, exp_of, sin_of
 
 
@@ -52,7 +52,7 @@ def shape_at(b, c, e, x):
     return cos_of(c * abs(atan_of(bx - e * (bx - atan_of(bx)))))
 
 
-@inlined
+@of_lane
 def combined_weight(b, c, e, shift, x):
     """G of eqs. 3.37-3.38, from 1 without the other slip towards 0. Corrected: the formula reaches −0.09, which would
     drive the slip; it stops at 0."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from botz.kernels import inlined, on_lanes
+from botz.kernels import inlined, of_lane, on_lanes
 from botz.physics.polynomials import sin_of
 from botz.physics.wheels import tyre
 from botz.physics.wheels.wheel_block import COULOMB, GRAVITY, LANES, MAGIC
@@ -46,7 +46,7 @@ def begin_from_here(state, work):
         begin_wheel_from_here(state, work, i)
 
 
-@inlined
+@of_lane
 def begin_wheel_from_here(state, work, i):
     """The deflections and loads just found are those from which a step goes on."""
     state.u_x[i], state.u_y[i] = state.bent_x[i], state.bent_y[i]
@@ -107,7 +107,7 @@ def coulomb_tyres(model, state, work, dt, step):
         coulomb_tyre(model, state, work, dt, step, i)
 
 
-@inlined
+@of_lane
 def coulomb_tyre(model, state, work, dt, step, i):
     """Eqs. 3.16-3.22 in three dimensions: a spring while it sticks, μ* N against the slip once it has broken loose.
 
@@ -220,7 +220,7 @@ def tyre_coefficients(model, state):
         coefficients_of_tyre(model, state, i)
 
 
-@inlined
+@of_lane
 def coefficients_of_tyre(model, state, i):
     """D, BCD and E of eqs. 3.31-3.34 at the present loads, and what follows from them alone: friction per load μ = D/N,
     B per unit of slip and per radian, the slips of the peaks, and the damping of the tread at rest, per load."""
@@ -257,7 +257,7 @@ def bend_treads(model, state, work, dt):
         bend_tread(model, state, work, dt, i)
 
 
-@inlined
+@of_lane
 def bend_tread(model, state, work, dt, i):
     """Deflections of the tread at the present load, after dt (0: as they are), their rates, the slips κ', α' that
     they stand for, and the weights of combined slip (eqs. 3.37-3.38) without shifts."""
@@ -313,7 +313,7 @@ def shifted_weights(model, state, work):
         shifted_weight(model, state, work, i)
 
 
-@inlined
+@of_lane
 def shifted_weight(model, state, work, i):
     """G_xα and G_yκ of eqs. 3.37-3.38 with their shifts and E, which cost as much again and are zero by default."""
     kappa, alpha = state.kappa[i], state.alpha[i]
@@ -329,7 +329,7 @@ def magic_forces(model, state, work):
         magic_force(model, state, work, i)
 
 
-@inlined
+@of_lane
 def magic_force(model, state, work, i):
     """Forces per load at the present coefficients, then the loads that balance them, and how much these changed."""
     mu_x, mu_y = state.mu_x[i], state.mu_y[i]
@@ -384,7 +384,7 @@ def limit_moments(state, work):
         limit_moment(state, work, i)
 
 
-@inlined
+@of_lane
 def limit_moment(state, work, i):
     """M_z acts about the contact normal, for the lateral force acts behind the contact (last rows of tables 4 and 5).
 

@@ -3,7 +3,7 @@
 A block of wheels is three records: `model` has its parameters, `state` what goes on from step to step, `work` what one
 look at the forces needs and leaves behind. The functions here take them and the motion of the body that carries the
 wheels, whoever moves that body: the vehicle engine's own loop, or a body of another engine. What happens to one wheel
-is a function of its lane i without branches, inlined into a loop over the four lanes, so that the compiler makes vector
+is a function of its lane i without branches, put into a loop over the four lanes, so that the compiler makes vector
 code of it; the contact search alone goes wheel by wheel.
 A lane without a wheel has `present` 0 and takes no part.
 
@@ -18,7 +18,7 @@ from math import sqrt
 
 import numpy as np
 
-from botz.kernels import compiled, inlined, on_lanes, record, words
+from botz.kernels import compiled, of_lane, on_lanes, record, words
 from botz.physics.wheels.suspension import suspension_force
 from botz.rotations import cross, dot, vector
 
@@ -114,7 +114,7 @@ def place_wheels(model, work, body):
         place_wheel(model, work, body, i)
 
 
-@inlined
+@of_lane
 def place_wheel(model, work, body, i):
     """Eq. 3.6: X_teo − X_c = x n + y t + z b (corrected: from the chassis' centre of mass)."""
     n, t, b = body.n, body.t, body.b
@@ -130,7 +130,7 @@ def contact_motion(model, state, work, body):
         wheel_motion(model, state, work, body, i)
 
 
-@inlined
+@of_lane
 def wheel_motion(model, state, work, body, i):
     """Directions along and across the wheel on the ground, ḣ, slip velocities, and the suspension's force.
 
@@ -195,7 +195,7 @@ def sum_wheels(state, work, body):
     body.moment[2] += mz
 
 
-@inlined
+@of_lane
 def wheel_force(state, work, i):  # -> force, moment about the centre of mass (three numbers each)
     """R = N n̂ + F_x T̂ + F_y L̂ at X_cp on the body, and M_z about n̂."""
     load, fx, fy, turn = state.load[i], state.force_x[i], state.force_y[i], state.moment_z[i]

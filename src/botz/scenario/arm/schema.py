@@ -26,6 +26,7 @@ from botz.scenario.units import (
     as_written,
     doubt,
     show,
+    unit_misfits,
 )
 
 Gain = Annotated[JointValue, Field(ge=0)]
@@ -74,18 +75,6 @@ class Submerged(Strict):
         default=[0.0, 0.0, 0.0]
     )
     """Drag coefficient times area along the link's x, y and z: each gives −½ ρ C_d A |v| v of its component [m²]."""
-
-
-def unit_misfits(value: Any, unit: str, path: Path) -> list[tuple[Path, str]]:
-    """What of a value, or of a list of values, carries a unit of another kind."""
-    if isinstance(value, list):
-        return [misfit for k, one in enumerate(value) for misfit in unit_misfits(one, unit, (*path, k))]
-    if isinstance(value, str):
-        try:
-            Quantity(unit).convert(value)
-        except ValueError as error:
-            return [(path, str(error))]
-    return []
 
 
 def si(value: Any) -> float:

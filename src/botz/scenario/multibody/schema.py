@@ -6,7 +6,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from botz.scenario.arm.schema import unit_misfits
 from botz.scenario.links import RunLinks, with_endpoints
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.multibody.elements import ELEMENTS, Direction, Element
@@ -17,7 +16,7 @@ from botz.scenario.names import closest
 from botz.scenario.rigid_body import Body, Inertia
 from botz.scenario.schema import Name, ScenarioBase, Strict, TimeSettings, by_type
 from botz.scenario.shapes import HERE, AnyShape
-from botz.scenario.units import MetresPerSecond, Number, Pose, Quantity, RadiansPerSecond, Seconds
+from botz.scenario.units import MetresPerSecond, Number, Pose, Quantity, RadiansPerSecond, Seconds, unit_misfits
 from botz.scenario.written import Written
 
 AnyElement = Annotated[Element, by_type("botz.elements", *ELEMENTS, kind=Element)]

@@ -8,15 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from botz.scenario.misfits import Misfits, Path
-from botz.scenario.schema import (
-    Controller,
-    Name,
-    ScenarioBase,
-    Strict,
-    TimeSettings,
-    controllers_of,
-    with_common_parts,
-)
+from botz.scenario.schema import Controller, Name, ScenarioBase, Strict, TimeSettings, controllers_of, with_common_parts
 from botz.scenario.soccer.links import SoccerLinks
 from botz.scenario.units import (
     Kilograms,

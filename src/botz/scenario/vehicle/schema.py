@@ -11,15 +11,7 @@ from pydantic import Field, model_validator
 from botz.scenario.links import RunLinks, with_endpoints
 from botz.scenario.misfits import Misfits, Path
 from botz.scenario.names import closest
-from botz.scenario.schema import (
-    Controller,
-    Name,
-    ScenarioBase,
-    Strict,
-    TimeSettings,
-    controllers_of,
-    with_common_parts,
-)
+from botz.scenario.schema import Controller, Name, ScenarioBase, Strict, TimeSettings, controllers_of, with_common_parts
 from botz.scenario.terrain import FlatTerrain, Terrain
 from botz.scenario.units import (
     Amperes,

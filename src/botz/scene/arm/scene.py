@@ -11,9 +11,10 @@ from botz.scenario.arm.schema import ArmScenario, PlacedArm
 from botz.scenario.arm.world import Plane
 from botz.scene.arm import body as arm_body
 from botz.scene.arm.body import Look
+from botz.scene.ground import ground_plate
 from botz.scene.multibody.link_shapes import box as chamfered
 from botz.scene.multibody.link_shapes import place_of
-from botz.scene.parts import ROBOT_PAINTS, facing, ground_plate, palette
+from botz.scene.parts import ROBOT_PAINTS, facing, palette
 from botz.scene.robot_description import RobotDescription, described_scene
 from botz.scene.world_scene import (
     HERE,

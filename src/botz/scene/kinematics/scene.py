@@ -19,18 +19,9 @@ from botz.scenario.kinematics.schema import (
     Wheel,
     WheeledRobot,
 )
+from botz.scene.ground import ground_plate
 from botz.scene.kinematics.rollers import ball_shapes, roller_wheel_shapes
-from botz.scene.parts import (
-    ROBOT_PAINTS,
-    arrow,
-    facing,
-    ghostly,
-    ground_plate,
-    palette,
-    placed,
-    turned_place,
-    wheel_shapes,
-)
+from botz.scene.parts import ROBOT_PAINTS, arrow, facing, ghostly, palette, placed, turned_place, wheel_shapes
 from botz.scene.robot_description import RobotDescription, described_scene
 from botz.scene.shapes import disc, prism, rectangle
 from botz.scene.world_scene import Actor, Follows, Hands, Node, RotationCentre, Scene, Shape, Turns, Velocity

@@ -15,18 +15,10 @@ from botz.scenario.multibody.elements import Element, Propeller, VehicleWheels
 from botz.scenario.multibody.flight import FixedWingController
 from botz.scenario.multibody.schema import MultibodyScenario, PlacedMultibody
 from botz.scenario.vehicle.schema import Vehicle
+from botz.scene.ground import ground_plate, terrain_mesh
 from botz.scene.multibody.landing_places import landing_pad, runway
 from botz.scene.multibody.link_shapes import COLOURED, blades, colour_material, extent, is_bar, place_of, shapes_of
-from botz.scene.parts import (
-    ROBOT_PAINTS,
-    arrow,
-    facing,
-    ground_plate,
-    palette,
-    placed,
-    terrain_mesh,
-    wheel_shapes,
-)
+from botz.scene.parts import ROBOT_PAINTS, arrow, facing, palette, placed, wheel_shapes
 from botz.scene.primitives import common_solids
 from botz.scene.robot_description import RobotDescription, add_nodes
 from botz.scene.world_scene import (

@@ -9,18 +9,8 @@ import numpy as np
 
 from botz.scenario.terrain import FlatTerrain
 from botz.scenario.vehicle.schema import PlacedVehicle, VehicleScenario, VehicleWheel
-from botz.scene.parts import (
-    ROBOT_PAINTS,
-    antenna,
-    arrow,
-    chassis_box,
-    facing,
-    ground_plate,
-    palette,
-    placed,
-    terrain_mesh,
-    wheel_shapes,
-)
+from botz.scene.ground import ground_plate, terrain_mesh
+from botz.scene.parts import ROBOT_PAINTS, antenna, arrow, chassis_box, facing, palette, placed, wheel_shapes
 from botz.scene.robot_description import RobotDescription, described_scene
 from botz.scene.shapes import moved, prism
 from botz.scene.world_scene import (
@@ -203,7 +193,4 @@ def carrier(wheel: VehicleWheel, spec: PlacedVehicle) -> tuple[Shape, ...]:
     reach = max(abs(y) - 0.5 * (spec.chassis.left + spec.chassis.right) * 0.5, half + 0.1 * r)
     axle = facing((0.0, 0.5 * inward * reach, 0.0), (0.0, 1.0, 0.0))
     hub = facing((0.0, inward * (half + 0.08 * r), 0.0), (0.0, 1.0, 0.0))
-    return (
-        Shape("cylinder", (0.11 * r, reach), axle, "steel"),
-        Shape("cylinder", (0.26 * r, 0.16 * r), hub, "dark"),
-    )
+    return (Shape("cylinder", (0.11 * r, reach), axle, "steel"), Shape("cylinder", (0.26 * r, 0.16 * r), hub, "dark"))

@@ -203,12 +203,12 @@ def wrist_arm(rng: np.random.Generator) -> Data:
     return data
 
 
-def wrists_that_meet(samples: int) -> Iterator[Check]:
-    """All solutions of arms with any three joints and a wrist whose axes meet at any angles, not only right ones."""
-    rng = np.random.default_rng(33)
+def closed_form_of_many(rng: np.random.Generator, what: str, kind: str, arm: Any, samples: int) -> Iterator[Check]:
+    """Each solution gives the pose again, the joints that a pose was made of are among them, none is there twice:
+    for 40 arms that `arm` makes at random."""
     misses, lost, twice, count, kinds = [], [], 0, 0, set()
     for _ in range(40):
-        one = case(put_anywhere(rng, wrist_arm(rng)), STANDING)
+        one = case(put_anywhere(rng, arm(rng)), STANDING)
         kinds.add(one.arm.solver.kind)
         q, poses = reachable(rng, one, max(many_of(samples) // 100, 10))
         solved = Solved.of(one, poses)
@@ -217,13 +217,17 @@ def wrists_that_meet(samples: int) -> Iterator[Check]:
         values = np.linalg.svd(one.arm.jacobian(q), compute_uv=False)[:, -1]
         lost.append(np.max(solved.nearest(q) * np.minimum(values, 1.0)))
         twice += solved.twice()
-    of = f"wrists that meet, {count} poses of 40 arms"
-    yield same("wrists that meet: how they are solved", "wrist", ", ".join(sorted(kinds)), "In closed form.")
+    of = f"{what}, {count} poses of 40 arms"
+    yield same(f"{what}: how they are solved", kind, ", ".join(sorted(kinds)), "In closed form.")
     yield worst(f"{of}: pose again [m, 1]", misses, POSE, "Stated: 1e-9.")
-    yield worst(
-        f"{of}: the joints it was made of, by J", lost, POSE, "The pose's error by the smallest singular value."
-    )
+    why = "The pose's error by the smallest singular value."
+    yield worst(f"{of}: the joints it was made of, by J", lost, POSE, why)
     yield close(f"{of}: solutions there twice", 0.0, float(twice), 0.0, "Pairs within 1e-6 rad.")
+
+
+def wrists_that_meet(samples: int) -> Iterator[Check]:
+    """All solutions of arms with any three joints and a wrist whose axes meet at any angles, not only right ones."""
+    yield from closed_form_of_many(np.random.default_rng(33), "wrists that meet", "wrist", wrist_arm, samples)
 
 
 def numeric_arms(rng: np.random.Generator) -> Iterator[tuple[str, list[Case]]]:

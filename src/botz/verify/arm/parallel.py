@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from botz.robots.arm_inverse import CompiledSolver
-from botz.verify.arm.inverse import NEAR, POSE, STANDING, Solved, beside_eaik, many_of, reachable
+from botz.verify.arm.inverse import NEAR, STANDING, Solved, beside_eaik, closed_form_of_many, many_of, reachable
 from botz.verify.arm.oracles import missing
 from botz.verify.arm.rig import Case, Data, case, put_anywhere, random_arm
 from botz.verify.checks import Check, close, same, skip, worst
@@ -19,7 +19,6 @@ UR5E = {
     "alpha": (HALF, 0.0, 0.0, HALF, -HALF, 0.0),
 }
 """Denavit and Hartenberg's table that Universal Robots publish."""
-ARMS = 40
 COMPARED = 200
 
 
@@ -44,24 +43,7 @@ def parallel_arm(rng: np.random.Generator) -> Data:
 
 def three_parallel_axes(samples: int) -> Iterator[Check]:
     """Each solution gives the pose again, the joints that a pose was made of are among them, none is there twice."""
-    rng = np.random.default_rng(60)
-    misses, lost, twice, count, kinds = [], [], 0, 0, set()
-    for _ in range(ARMS):
-        one = case(put_anywhere(rng, parallel_arm(rng)), STANDING)
-        kinds.add(one.arm.solver.kind)
-        q, poses = reachable(rng, one, max(many_of(samples) // 100, 10))
-        solved = Solved.of(one, poses)
-        count += len(poses)
-        misses.append(solved.misses().max())
-        values = np.linalg.svd(one.arm.jacobian(q), compute_uv=False)[:, -1]
-        lost.append(np.max(solved.nearest(q) * np.minimum(values, 1.0)))
-        twice += solved.twice()
-    of = f"three parallel axes, {count} poses of {ARMS} arms"
-    yield same("three parallel axes: how they are solved", "parallel", ", ".join(sorted(kinds)), "In closed form.")
-    yield worst(f"{of}: pose again [m, 1]", misses, POSE, "Stated: 1e-9.")
-    why = "The pose's error by the smallest singular value."
-    yield worst(f"{of}: the joints it was made of, by J", lost, POSE, why)
-    yield close(f"{of}: solutions there twice", 0.0, float(twice), 0.0, "Pairs within 1e-6 rad.")
+    yield from closed_form_of_many(np.random.default_rng(60), "three parallel axes", "parallel", parallel_arm, samples)
 
 
 def parallel_by_eaik(samples: int) -> Iterator[Check]:

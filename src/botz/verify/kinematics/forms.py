@@ -302,11 +302,7 @@ def degrees_where_axles_coincide(samples: int) -> Iterator[Check]:
     yield same("four-steer: mobility where the axles coincide", "2", str(line.structure(np.zeros(4)).mobility), why)
     off = four.structure(np.array([0.5, -0.2, 0.1, 0.9]))
     yield close(
-        "four-steer: mobility where the axles do not meet",
-        0,
-        off.mobility,
-        0,
-        "Three independent axles: rank C = 3.",
+        "four-steer: mobility where the axles do not meet", 0, off.mobility, 0, "Three independent axles: rank C = 3."
     )
 
 

@@ -191,9 +191,7 @@ def synchro_keeps_heading(samples: int) -> Iterator[Check]:
     }
     names = list(wheels)
     spec = robots.robot(
-        wheels,
-        drives={"traction": {"wheels": names}},
-        steering={"all": {"wheels": names, "limit": np.pi}},
+        wheels, drives={"traction": {"wheels": names}}, steering={"all": {"wheels": names, "limit": np.pi}}
     )
     turned, moved = [], []
     for _ in range(min(samples, 300)):

@@ -40,10 +40,7 @@ def odometry_within_quantisation(samples: int) -> Iterator[Check]:
         why = "Shown as a part of the bound: at most 1."
         yield worst(f"odometry, {ticks} ticks a turn: position error / bound", ratios, 1.0, why)
         yield worst(
-            f"odometry, {ticks} ticks a turn: heading error / bound",
-            headings,
-            1.0,
-            "|error| ≤ r τ / b. At most 1.",
+            f"odometry, {ticks} ticks a turn: heading error / bound", headings, 1.0, "|error| ≤ r τ / b. At most 1."
         )
 
 
@@ -225,18 +222,10 @@ def slip_noise_statistics(samples: int) -> Iterator[Check]:
     v, turn = r * speed * sigma / np.sqrt(2), r * speed * sigma * np.sqrt(2) / b
     why = f"{count} draws: {SIGMAS:g} standard errors."
     yield close(
-        "slip noise: mean speed [m/s]",
-        r * speed * (1 - mean),
-        twists[:, 0].mean(),
-        SIGMAS * v / np.sqrt(count),
-        why,
+        "slip noise: mean speed [m/s]", r * speed * (1 - mean), twists[:, 0].mean(), SIGMAS * v / np.sqrt(count), why
     )
     yield close(
-        "slip noise: standard deviation of the speed [m/s]",
-        v,
-        twists[:, 0].std(),
-        SIGMAS * v / np.sqrt(2 * count),
-        why,
+        "slip noise: standard deviation of the speed [m/s]", v, twists[:, 0].std(), SIGMAS * v / np.sqrt(2 * count), why
     )
     yield close(
         "slip noise: standard deviation of the yaw rate [rad/s]",

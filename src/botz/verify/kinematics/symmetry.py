@@ -148,13 +148,7 @@ def restored_run_continues(samples: int) -> Iterator[Check]:
     engine.restore(snapshot)
     robots.rollout(engine, rest, start=first)
     again = differing(state_bytes(engine), state_bytes(other))
-    yield close(
-        "snapshot restored where it was taken: states that differ",
-        0,
-        again,
-        0,
-        "",
-    )
+    yield close("snapshot restored where it was taken: states that differ", 0, again, 0, "")
 
 
 def state_bytes(engine: KinematicsEngine) -> dict[str, bytes]:

@@ -216,12 +216,7 @@ def impossible_motions_are_refused(samples: int) -> Iterator[Check]:
         except InputError as error:
             said = str(error)
         measured = "refused" if word in said and "cannot" in said else said
-        yield same(
-            f"refused with a reason: {name}",
-            "refused",
-            measured,
-            f"({word})",
-        )
+        yield same(f"refused with a reason: {name}", "refused", measured, f"({word})")
 
 
 def pseudo_inverse_by_numpy(samples: int) -> Iterator[Check]:

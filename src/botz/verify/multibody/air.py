@@ -247,12 +247,4 @@ def turbulence(samples: int) -> Iterator[Check]:
     yield worst("turbulence: mean by σ", mean, 5.0 * sqrt((1.0 + kept) / (1.0 - kept) / n), why)
 
 
-FUNCTIONS = (
-    hover_point,
-    tilted_thrust,
-    propeller_extras,
-    thrust_lag,
-    steady_wind,
-    gusts,
-    turbulence,
-)
+FUNCTIONS = (hover_point, tilted_thrust, propeller_extras, thrust_lag, steady_wind, gusts, turbulence)

@@ -190,11 +190,4 @@ def joint_friction(samples: int) -> Iterator[Check]:
     yield close("LuGre friction on a joint: brakes by F_c [rad/s]", -0.2 / INERTIA, last - first, 1e-6, why)
 
 
-FUNCTIONS = (
-    position_servo,
-    speed_servo,
-    effort_and_friction,
-    lags,
-    dc_motor,
-    joint_friction,
-)
+FUNCTIONS = (position_servo, speed_servo, effort_and_friction, lags, dc_motor, joint_friction)

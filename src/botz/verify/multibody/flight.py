@@ -331,10 +331,4 @@ def opposed_tilts(samples: int) -> Iterator[Check]:
         yield close(f"opposed tilts: yaw after {time:g} s [rad]", plain, turned, tolerance, why)
 
 
-FUNCTIONS = (
-    hover,
-    yaw_by_exchange,
-    forward_by_speeds,
-    small_tilt,
-    opposed_tilts,
-)
+FUNCTIONS = (hover, yaw_by_exchange, forward_by_speeds, small_tilt, opposed_tilts)

@@ -111,7 +111,4 @@ def sliding_on(samples: int) -> Iterator[Check]:
     yield close("sliding on: friction from the touch on", FRICTION, -(gained[0] + gained[1]) / carried, tolerance, why)
 
 
-FUNCTIONS = (
-    landing,
-    sliding_on,
-)
+FUNCTIONS = (landing, sliding_on)

@@ -199,9 +199,4 @@ def through_formats(samples: int) -> Iterator[Check]:
         )
 
 
-FUNCTIONS = (
-    mesh_solids,
-    source_conversion,
-    thrust_fit,
-    through_formats,
-)
+FUNCTIONS = (mesh_solids, source_conversion, thrust_fit, through_formats)

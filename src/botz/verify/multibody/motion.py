@@ -283,10 +283,4 @@ def swinging_rods(samples: int) -> Iterator[Check]:
     yield close("double pendulum: order of Runge-Kutta's method", 4.0, 2.0 * orders[1] - orders[0], 0.03, why)
 
 
-FUNCTIONS = (
-    free_fall,
-    momentum_at_full_speed,
-    exchanged_momentum,
-    precession,
-    swinging_rods,
-)
+FUNCTIONS = (free_fall, momentum_at_full_speed, exchanged_momentum, precession, swinging_rods)

@@ -223,10 +223,4 @@ def noise(samples: int) -> Iterator[Check]:
     yield same("IMU: new readings in 2 s at 50 Hz", "100", str(changes), "One at each 20th step.")
 
 
-FUNCTIONS = (
-    inertial_sensor,
-    other_sensors,
-    range_finder,
-    contact_sensor,
-    noise,
-)
+FUNCTIONS = (inertial_sensor, other_sensors, range_finder, contact_sensor, noise)

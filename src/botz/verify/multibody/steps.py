@@ -223,8 +223,4 @@ def state(run: Run) -> np.ndarray:
     return np.concatenate([*arrays, ahead.standard_normal(1)])
 
 
-FUNCTIONS = (
-    step_halving,
-    long_steps,
-    again,
-)
+FUNCTIONS = (step_halving, long_steps, again)

@@ -187,7 +187,4 @@ def glide_ratio(samples: int) -> Iterator[Check]:
     yield close("fixed wing: speed after it [m/s]", speed, last, 1e-7 * speed, why)
 
 
-FUNCTIONS = (
-    lift_and_drag,
-    glide_ratio,
-)
+FUNCTIONS = (lift_and_drag, glide_ratio)

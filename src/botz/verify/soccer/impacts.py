@@ -19,10 +19,7 @@ MOST = 20_000
 def equation_12(m1: float, m2: float, v1: float, v2: float) -> tuple[float, float]:
     """As the source prints it: the elastic impact."""
     total = m1 + m2
-    return (
-        (m1 - m2) / total * v1 + 2.0 * m2 / total * v2,
-        (m2 - m1) / total * v2 + 2.0 * m1 / total * v1,
-    )
+    return ((m1 - m2) / total * v1 + 2.0 * m2 / total * v2, (m2 - m1) / total * v2 + 2.0 * m1 / total * v1)
 
 
 def free_bodies(samples: int) -> Iterator[Check]:
@@ -227,10 +224,4 @@ def equivalent_spheres(samples: int) -> Iterator[Check]:
     yield close("equivalent spheres: energy after by before, at least 2", 1.0, float(largest > 1.0), 0.0, why)
 
 
-FUNCTIONS = (
-    free_bodies,
-    impacts_without_friction,
-    impacts_with_friction,
-    plastic_impacts,
-    equivalent_spheres,
-)
+FUNCTIONS = (free_bodies, impacts_without_friction, impacts_with_friction, plastic_impacts, equivalent_spheres)

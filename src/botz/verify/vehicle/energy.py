@@ -10,6 +10,7 @@ from botz.scenario.vehicle.tyre import CoulombTyre, MagicFormulaTyre
 from botz.verify.checks import EPS, FAST, Check, close
 from botz.verify.vehicle.rig import GRAVITY, NAMES, Data, Rig, rig, vivi
 
+WALL: Data = {"type": "step", "at": 1.0, "height": 1.0, "resolution": 0.01, "x": [-2.0, 2.0], "y": [-2.0, 2.0]}
 SLIPPERY: Data = {"type": "coulomb", "static": 0.0, "dynamic": 0.0}
 COULOMB: Data = {"type": "coulomb", "static": 0.9, "dynamic": 0.7}
 MAGIC: Data = {"type": "magic-formula"}
@@ -157,6 +158,7 @@ def shown_energy_never_grows(samples: int) -> Iterator[Check]:
         "rolling, motors at 0 V": (STARTS["rolling"], 0.0),
         "rolling, motors at 18 V": (STARTS["rolling"], 18.0),
         "dropped on its roof": ({"position": [0.0, 0.0, 0.25], "attitude": [3.0, 0.1, 0.0]}, None),
+        "wheels into a wall": ({"terrain": WALL, "position": [0.6, 0.0], "velocity": [1.0, 0.2, 0.0]}, None),
     }
     for case, (start, volts) in cases.items():
         for method in ("semi-implicit", "rk4"):
@@ -296,8 +298,7 @@ def tumbling_gains_nothing(samples: int) -> Iterator[Check]:
     why = "After 6 s all motion has been damped; LuGre's bristles at 0 V and the treads let wheels settle slowly."
     yield close("tumbling: speed at the end [m/s, rad/s]", 0.0, fastest, 1e-3, why)
     shape = {"mass": 25.0, "front": 0.3, "rear": 0.25, "left": 0.15, "right": 0.15, "top": 0.1, "bottom": 0.06}
-    wall = {"type": "step", "at": 1.0, "height": 1.0, "resolution": 0.01, "x": [-2.0, 2.0], "y": [-2.0, 2.0]}
-    made = rig(vivi(without_motors=True, chassis=shape), terrain=wall, velocity=[2.0, 0.0, 0.0])
+    made = rig(vivi(without_motors=True, chassis=shape), terrain=WALL, velocity=[2.0, 0.0, 0.0])
     rows = made.record(2.0, 10)
     energy = np.sum([made.value(part, rows) for part in PARTS], axis=0)
     why = "It bounces back: the springs of corners and walls only return what they took, within h of their power."

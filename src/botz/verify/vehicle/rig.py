@@ -75,11 +75,7 @@ def four_wheeler(
 
 
 def vivi(
-    *,
-    wheel: Mapping[str, Any] = {},
-    motor: Mapping[str, Any] = {},
-    without_motors: bool = False,
-    **changes: Any,
+    *, wheel: Mapping[str, Any] = {}, motor: Mapping[str, Any] = {}, without_motors: bool = False, **changes: Any
 ) -> Data:
     """The shipped vehicle; `wheel` changes all of its wheels, `motor` all of its motors, `changes` the rest."""
     data = copy.deepcopy(load_robot("vivi").data)

@@ -20,17 +20,7 @@ from botz.scenario.load import load_data
 from botz.view.arm import drawing
 from botz.view.panels import Line, Panel, draw_panel
 from botz.view.selection import thin
-from botz.view.style import (
-    PALETTE,
-    SMALL_SIZE,
-    SOFT_INK,
-    dress,
-    fit_equal,
-    line_look,
-    new_figure,
-    set_title,
-    settle,
-)
+from botz.view.style import PALETTE, SMALL_SIZE, SOFT_INK, dress, fit_equal, line_look, new_figure, set_title, settle
 
 WIDTH = 10.0
 SCENE_HEIGHT = 5.6

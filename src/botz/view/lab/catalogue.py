@@ -12,10 +12,10 @@ from typing import Any
 
 from botz.errors import BotzError, InputError, Problem
 from botz.scenario import library
+from botz.scenario.keywords import keywords
 from botz.scenario.load import LoadedScenario, RobotFileError, load, scenario_document
 from botz.scenario.names import closest
 from botz.scenario.reading import read
-from botz.view.lab.keywords import keywords
 from botz.view.lab.sentences import LabError, Sentence, told
 
 PICTURES = Path(library.__file__).parent / "library" / "pictures"
@@ -37,11 +37,11 @@ def picture_of(name: str) -> Path | None:
 
 def by_language(titles: library.Texts, descriptions: library.Texts) -> dict[str, tuple[str, str]]:
     """Title and description in each language of the page that a scenario speaks, missing ones in English."""
-    texts = {}
-    for language, key in LANGUAGES.items():
-        if key == "en" or titles.get(key) or descriptions.get(key):
-            texts[language] = tuple(one.get(key) or one.get("en", "") for one in (titles, descriptions))
-    return texts
+    return {
+        language: (titles.get(key) or titles.get("en", ""), descriptions.get(key) or descriptions.get("en", ""))
+        for language, key in LANGUAGES.items()
+        if key == "en" or titles.get(key) or descriptions.get(key)
+    }
 
 
 def shown(entry: library.Entry) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def form_of(loaded: LoadedScenario) -> dict[str, Any]:
         "name": loaded.name,
         "engine": loaded.engine,
         "description": spec.description.en,
-        "texts": by_language(spec.title.model_dump(), spec.description.model_dump()),
+        "texts": by_language(dict(spec.title), dict(spec.description)),
         "fields": [asdict(one) for one in fields_of(spec)],
     }
 

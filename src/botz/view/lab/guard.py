@@ -97,15 +97,6 @@ def printable(text: str) -> str:
     return shown + ("…" if len(text) > 120 else "")
 
 
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def is_address(host: str) -> bool:
     try:
         ipaddress.ip_address(host)

@@ -97,13 +97,7 @@ def run(orders: dict[str, Any], tell: Tell, attached: threading.Event) -> dict[s
         servers = Served(links_of(spec), seed=spec.seed, tell=lambda table: tell_served(tell, table))
     try:
         outcome = run_scenario(
-            loaded,
-            out=folder,
-            shared=True,
-            on_ready=ready,
-            servers=servers,
-            start=start,
-            paused=orders["paused"],
+            loaded, out=folder, shared=True, on_ready=ready, servers=servers, start=start, paused=orders["paused"]
         )
     finally:
         with suppress(OSError):  # of a run that never began nothing is left

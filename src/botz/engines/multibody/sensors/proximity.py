@@ -8,11 +8,7 @@ from botz.channels import Channel
 from botz.engines.multibody.sensing import XYZ, noisy, sensor
 
 
-@sensor(
-    Channel("range", "m", "measured; the sensor's reach where nothing is nearer"),
-    true=("rangefinder",),
-    random=1,
-)
+@sensor(Channel("range", "m", "measured; the sensor's reach where nothing is nearer"), true=("rangefinder",), random=1)
 def range_finder(p, s):
     # MuJoCo shows −1 where its ray meets nothing.
     distance = p.reach if s.rangefinder < 0.0 else s.rangefinder

@@ -4,6 +4,7 @@ of what it is about."""
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from botz.scenario.families import FAMILIES
 
@@ -27,3 +28,16 @@ def keywords(name: str, engine: str, description: str) -> str:
     text = f"{name} {description}".lower()
     words = [family.keywords if family else "", *(words for part, words in WORDS.items() if re.search(part, text))]
     return " ".join(filter(None, words))
+
+
+def fits(text: str, search: str) -> bool:
+    """Whether every word of a search is somewhere in a text, in any order, accents and capitals aside: as in the lists
+    of the lab's page."""
+    within = plain(text)
+    return all(word in within for word in plain(search).split())
+
+
+def plain(words: str) -> str:
+    """Small letters without accents."""
+    letters = unicodedata.normalize("NFD", words.lower())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
