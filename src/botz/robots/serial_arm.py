@@ -29,7 +29,7 @@ class SerialArm:
     """An arm of the library or of a scenario.
 
     >>> arm = SerialArm.of("titan4")
-    >>> q = np.random.default_rng(1).uniform(arm.lower, arm.upper, (1000, arm.n))
+    >>> q = np.random.default_rng(1).uniform(-0.5, 0.5, (1000, arm.n))
     >>> poses = arm.forward(q)
     >>> arm.inverse(poses).joints
     >>> arm.inverse(poses[0]).best
