@@ -60,7 +60,7 @@ def rows(names: Sequence[str], values: Sequence[Any], n: int) -> tuple[Shape, li
             if array.shape[:-1] not in ((), lead):
                 lead = np.broadcast_shapes(lead, array.shape[:-1])
         except ValueError:
-            raise InputError(Problem(misfit(name, array.shape, arrays[0].shape), key=name)) from None
+            raise InputError(Problem(shape_problem(name, array.shape, arrays[0].shape), key=name)) from None
         arrays.append(array)
     sizes = [array.shape[-1] if name == "wrench" else n for name, array in zip(names, arrays, strict=True)]
     full = [broadcast(array, (*lead, size)) for array, size in zip(arrays, sizes, strict=True)]
@@ -77,13 +77,13 @@ def broadcast(array: np.ndarray, shape: Shape) -> np.ndarray:
     return found
 
 
-def misfit(name: str, shape: Shape, joints: Shape) -> str:
+def shape_problem(name: str, shape: Shape, joints: Shape) -> str:
     if name == "wrench":
         return f"needs a force and a moment, 6 numbers, not {shape}"
     return f"has the shape {shape}, the joints {joints}"
 
 
-def room_for(out: Any, shape: Shape, values: Sequence[Any]) -> np.ndarray:
+def result_array(out: Any, shape: Shape, values: Sequence[Any]) -> np.ndarray:
     """What a result is written into: a new array, or the caller's `out`, which must fit and lie apart from what is
     read."""
     if out is None:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy import empty
 
 from botz.errors import InputError, Problem
-from botz.robots.arm_arguments import FLOAT, NO_WRENCH, Shape, finite_numbers, room_for, rows
+from botz.robots.arm_arguments import FLOAT, NO_WRENCH, Shape, finite_numbers, result_array, rows
 from botz.robots.arm_calls import GOOD, NOT_POSITIVE
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def long_way(arm: SerialArm, entry: Any, names: tuple[str, ...], values: tuple[A
     """By arrays of one position, or of N: what is given may have any leading dimensions, NumPy's rules apply."""
     shape: Shape = arm._shapes[kind]
     lead, arrays = rows(names, values, arm.n)
-    found = room_for(out, (*lead, *shape), arrays)
+    found = result_array(out, (*lead, *shape), arrays)
     problem = entry(arm._memory, *arrays, found.reshape((len(arrays[0]), *shape)) if lead else found)
     if problem == GOOD:
         return found
