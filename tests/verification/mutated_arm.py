@@ -78,7 +78,7 @@ MUTATIONS = (
         ("singular_directions",),
     ),
     Mutation(
-        "manipulability of one direction less", CALLS, "manipulabilities",
+        "manipulability of one direction less", CALLS, "one_manipulability",
         "product *= d", "product *= d if j else 1.0",
         ("manipulability",),
     ),

@@ -1,7 +1,7 @@
 """The equations of a serial arm as calls from Python: one position or many, in one compiled call each.
 
-`q`, `qd`, … are (N, n) and contiguous; what comes out is written into the arrays given last. The functions of one
-position take (n) and no more arrays than they need, since handing an array over costs as much as ten multiplications.
+`memory` is the arm (arm_memory.py). `q`, `qd`, … are contiguous, (n) or all (N, n), and what comes out is written into
+the last one, which has as many dimensions in front. Each call says whether it could: GOOD, or what was wrong.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from math import sqrt
 
 from numba import njit
 
-from botz.kernels import UNCOUNTED, compiled
+from botz.kernels import UNCOUNTED, compiled, inlined
 from botz.physics.arm.composite_body import coriolis_matrix, inertia_by_columns, inertia_matrix, solve_symmetric
 from botz.physics.arm.dh import (
     add_force,
@@ -22,24 +22,36 @@ from botz.physics.arm.dh import (
     set_joints,
     to_world,
     tool_frame,
+    tool_point,
 )
 from botz.physics.arm.newton_euler import newton_euler
+from botz.robots.arm_memory import parts_of
 from botz.rotations import dot
 
 entry = njit(cache=True, error_model="numpy", **UNCOUNTED)
+GOOD, REFUSED, NOT_POSITIVE = 0, 1, 2
+"""What a call says: it is done; there are too few or too many numbers, or some are NaN or infinite, and nothing was
+computed; the inertia matrix is not positive."""
 COMPOSITE, BY_COLUMNS = 0, 1
 
 
-@entry
-def all_frames(arm, links, q, scratch, frames, poses):
-    """Poses of all links and, last, of the tool, in the world: (N, n + 1, 4, 4), whose last rows are left alone."""
+@inlined
+def finite(values):
+    """Whether all numbers of a vector are finite: x − x of any other is NaN."""
+    nothing = 0.0
+    for x in values:
+        nothing += x - x
+    return nothing == 0.0
+
+
+@inlined
+def usable(links, values):
+    """Whether these are as many finite numbers as the arm has joints, one right after the other."""
     n = len(links)
-    for k in range(len(q)):
-        set_joints(links, q[k], scratch)
-        chain_frames(links, scratch, frames)
-        tool_frame(arm[0], frames[n - 1], frames[n])
-        for i in range(n + 1):
-            to_world(arm[0], frames[i], poses[k, i])
+    return len(values) == n and (n == 1 or values.strides[0] == 8) and finite(values)
+
+
+# --- kinematics --------------------------------------------------------------------------------------
 
 
 @compiled
@@ -51,25 +63,66 @@ def place_tool(arm, links, q, scratch, frames):
     tool_frame(arm, frames[n - 1], frames[n])
 
 
-@entry
-def tool_pose(arm, links, q, scratch, frames, pose):
-    """The tool's pose of one position: (4, 4)."""
+@compiled
+def world_pose(arm, frame, pose):
+    """A frame in the base's axes (12 numbers) as a pose in the world, (4, 4)."""
+    to_world(arm, frame, pose)
+    pose[3, 0] = pose[3, 1] = pose[3, 2] = 0.0
+    pose[3, 3] = 1.0
+
+
+@compiled
+def one_tool_pose(parts, q, pose):
+    arm, links, scratch, frames, _ = parts
+    if not usable(links, q):
+        return REFUSED
     place_tool(arm[0], links, q, scratch, frames)
-    to_world(arm[0], frames[len(links)], pose)
+    world_pose(arm[0], frames[len(links)], pose)
+    return GOOD
 
 
 @entry
-def tool_poses(arm, links, q, scratch, frames, poses):
+def tool_poses(memory, q, poses):
+    """The tool's pose in the world: (4, 4)."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_tool_pose(parts, q, poses)
+    worst = GOOD
     for k in range(len(q)):
-        place_tool(arm[0], links, q[k], scratch, frames)
-        to_world(arm[0], frames[len(links)], poses[k])
+        worst = max(worst, one_tool_pose(parts, q[k], poses[k]))
+    return worst
+
+
+@compiled
+def one_chain(parts, q, poses):
+    arm, links, scratch, frames, _ = parts
+    if not usable(links, q):
+        return REFUSED
+    place_tool(arm[0], links, q, scratch, frames)
+    for i in range(len(links) + 1):
+        world_pose(arm[0], frames[i], poses[i])
+    return GOOD
+
+
+@entry
+def all_frames(memory, q, poses):
+    """Poses of all links and, last, of the tool, in the world: (n + 1, 4, 4)."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_chain(parts, q, poses)
+    worst = GOOD
+    for k in range(len(q)):
+        worst = max(worst, one_chain(parts, q[k], poses[k]))
+    return worst
 
 
 @compiled
 def world_jacobian(arm, links, q, scratch, frames, jacobian):
     n = len(links)
-    place_tool(arm, links, q, scratch, frames)
-    chain_jacobian(links, frames, frames[n, 9], frames[n, 10], frames[n, 11], jacobian)
+    set_joints(links, q, scratch)
+    chain_frames(links, scratch, frames)
+    x, y, z = tool_point(arm, frames[n - 1])
+    chain_jacobian(links, frames, x, y, z, jacobian)
     for i in range(n):
         for half in range(2):
             r = 3 * half
@@ -79,16 +132,75 @@ def world_jacobian(arm, links, q, scratch, frames, jacobian):
             jacobian[r + 2, i] = dot(arm.base_zx, arm.base_zy, arm.base_zz, x, y, z)
 
 
-@entry
-def tool_jacobian(arm, links, q, scratch, frames, jacobian):
-    """J of one position: velocity of the tool's point and angular velocity in the world's axes, by joint speeds."""
+@compiled
+def one_jacobian(parts, q, jacobian):
+    arm, links, scratch, frames, _ = parts
+    if not usable(links, q):
+        return REFUSED
     world_jacobian(arm[0], links, q, scratch, frames, jacobian)
+    return GOOD
 
 
 @entry
-def tool_jacobians(arm, links, q, scratch, frames, jacobians):
+def jacobians(memory, q, jacobian):
+    """Velocity of the tool's point and angular velocity in the world's axes, by joint speeds: (6, n)."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_jacobian(parts, q, jacobian)
+    worst = GOOD
     for k in range(len(q)):
-        world_jacobian(arm[0], links, q[k], scratch, frames, jacobians[k])
+        worst = max(worst, one_jacobian(parts, q[k], jacobian[k]))
+    return worst
+
+
+@compiled
+def one_manipulability(parts, q, out):
+    arm, links, scratch, frames, room = parts
+    if not usable(links, q):
+        return REFUSED
+    n = len(links)
+    jacobian, square = room[: 6 * n].reshape((6, n)), room[6 * n : 6 * n + 36].reshape((6, 6))
+    world_jacobian(arm[0], links, q, scratch, frames, jacobian)
+    size = 6 if n >= 6 else n
+    for i in range(size):
+        for j in range(size):
+            total = 0.0
+            for m in range(n if n >= 6 else 6):
+                total += jacobian[i, m] * jacobian[j, m] if n >= 6 else jacobian[m, i] * jacobian[m, j]
+            square[i, j] = total
+    product = 1.0
+    for j in range(size):
+        d = square[j, j]
+        for m in range(j):
+            d -= square[j, m] * square[j, m]
+        d = sqrt(d) if d > 0.0 else 0.0
+        product *= d
+        square[j, j] = d
+        for i in range(j + 1, size):
+            v = square[i, j]
+            for m in range(j):
+                v -= square[i, m] * square[j, m]
+            square[i, j] = v / d if d > 0.0 else 0.0
+    out[0] = product
+    return GOOD
+
+
+@entry
+def manipulabilities(memory, q, out):
+    """Yoshikawa's √det(J Jᵀ): how far the joints are from losing a direction of the tool; one number.
+
+    With fewer than six joints, √det(Jᵀ J): the volume of the motions that there are.
+    """
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_manipulability(parts, q, out)
+    worst = GOOD
+    for k in range(len(q)):
+        worst = max(worst, one_manipulability(parts, q[k], out[k]))
+    return worst
+
+
+# --- dynamics ----------------------------------------------------------------------------------------
 
 
 @compiled
@@ -122,158 +234,233 @@ def add_outside(arm, links, q, qd, wrench, use_wrench, scratch, frames, torque, 
 
 
 @compiled
-def one_inverse(arm, links, q, qd, qdd, wrench, use_wrench, scratch, frames, torque):
+def one_inverse(parts, q, qd, qdd, wrench, torque):
+    arm, links, scratch, frames, _ = parts
+    if not (usable(links, q) and usable(links, qd) and usable(links, qdd) and finite(wrench)):
+        return REFUSED
     set_joints(links, q, scratch)
-    newton_euler(links, arm.gx, arm.gy, arm.gz, qd, qdd, scratch, torque)
+    newton_euler(links, arm[0].gx, arm[0].gy, arm[0].gz, qd, qdd, scratch, torque)
     for i in range(len(links)):
         torque[i] += friction_torque(links[i], qd[i])
     # What acts on the arm from outside need not be done by the joints.
-    add_outside(arm, links, q, qd, wrench, use_wrench, scratch, frames, torque, -1.0)
+    add_outside(arm[0], links, q, qd, wrench, len(wrench) > 0, scratch, frames, torque, -1.0)
+    return GOOD
 
 
 @entry
-def inverse_dynamics(arm, links, q, qd, qdd, wrench, scratch, frames, torque):
-    """Torques that give one position and its speeds these accelerations; `wrench` is empty where none acts."""
-    one_inverse(arm[0], links, q, qd, qdd, wrench, len(wrench) > 0, scratch, frames, torque)
-
-
-@entry
-def inverse_dynamics_many(arm, links, q, qd, qdd, wrench, scratch, frames, torque):
+def inverse_dynamics(memory, q, qd, qdd, wrench, torque):
+    """Torques that these accelerations need; `wrench` is a force and moment on the tool, or nothing: (n)."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_inverse(parts, q, qd, qdd, wrench, torque)
+    worst = GOOD
     for k in range(len(q)):
-        w = wrench[k] if len(wrench) > 0 else qd[k]
-        one_inverse(arm[0], links, q[k], qd[k], qdd[k], w, len(wrench) > 0, scratch, frames, torque[k])
+        worst = max(worst, one_inverse(parts, q[k], qd[k], qdd[k], wrench[k], torque[k]))
+    return worst
 
 
 @compiled
-def one_forward(arm, links, q, qd, torque, wrench, use_wrench, method, scratch, frames, room, qdd):
-    """`room` is (n + 3, n): the inertia matrix, then a unit vector, zeros and a torque."""
+def one_forward(parts, q, qd, torque, wrench, method, qdd):
+    """In the workspace: the inertia matrix, then a unit vector, zeros and a torque, (n + 3, n)."""
+    arm, links, scratch, frames, room = parts
+    if not (usable(links, q) and usable(links, qd) and usable(links, torque) and finite(wrench)):
+        return REFUSED
     n = len(links)
-    unit, zero, load = room[n], room[n + 1], room[n + 2]
+    h = room[: (n + 3) * n].reshape((n + 3, n))
+    unit, zero, load = h[n], h[n + 1], h[n + 2]
     for i in range(n):
         zero[i] = 0.0
     set_joints(links, q, scratch)
-    newton_euler(links, arm.gx, arm.gy, arm.gz, qd, zero, scratch, load)
+    newton_euler(links, arm[0].gx, arm[0].gy, arm[0].gz, qd, zero, scratch, load)
     if method == COMPOSITE:
-        inertia_matrix(links, scratch, room)
+        inertia_matrix(links, scratch, h)
     else:
-        inertia_by_columns(links, unit, zero, scratch, room)
+        inertia_by_columns(links, unit, zero, scratch, h)
     for i in range(n):
         qdd[i] = torque[i] - load[i] - friction_torque(links[i], qd[i])
-    add_outside(arm, links, q, qd, wrench, use_wrench, scratch, frames, qdd, 1.0)
-    return solve_symmetric(room, qdd)
+    add_outside(arm[0], links, q, qd, wrench, len(wrench) > 0, scratch, frames, qdd, 1.0)
+    return GOOD if solve_symmetric(h, qdd) else NOT_POSITIVE
 
 
 @entry
-def forward_dynamics(arm, links, q, qd, torque, wrench, method, scratch, frames, room, qdd):
-    """Accelerations of one position under these torques; False where the inertia matrix is not positive."""
-    return one_forward(arm[0], links, q, qd, torque, wrench, len(wrench) > 0, method, scratch, frames, room, qdd)
-
-
-@entry
-def forward_dynamics_many(arm, links, q, qd, torque, wrench, method, scratch, frames, room, qdd):
-    good = True
+def forward_dynamics(memory, q, qd, torque, wrench, qdd):
+    """Accelerations under these torques, by composite bodies: (n)."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_forward(parts, q, qd, torque, wrench, COMPOSITE, qdd)
+    worst = GOOD
     for k in range(len(q)):
-        w = wrench[k] if len(wrench) > 0 else qd[k]
-        good &= one_forward(
-            arm[0], links, q[k], qd[k], torque[k], w, len(wrench) > 0, method, scratch, frames, room, qdd[k]
-        )
-    return good
+        worst = max(worst, one_forward(parts, q[k], qd[k], torque[k], wrench[k], COMPOSITE, qdd[k]))
+    return worst
 
 
 @entry
-def dynamics_parts(arm, links, q, qd, qdd, scratch, frames, room, parts):
-    """[titan4] eq. 3-21 for many: inertial, Coriolis and centrifugal, gravity (with buoyancy), friction, and drag:
-    (N, 5, n). `room` is (n + 3, n)."""
-    n = len(links)
-    zero = room[n + 1]
-    for i in range(n):
-        zero[i] = 0.0
+def forward_dynamics_by_columns(memory, q, qd, torque, wrench, qdd):
+    """The same by Newton and Euler alone."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_forward(parts, q, qd, torque, wrench, BY_COLUMNS, qdd)
+    worst = GOOD
     for k in range(len(q)):
-        inertial, coriolis, gravity, friction, drag = parts[k, 0], parts[k, 1], parts[k, 2], parts[k, 3], parts[k, 4]
-        set_joints(links, q[k], scratch)
-        newton_euler(links, 0.0, 0.0, 0.0, zero, qdd[k], scratch, inertial)
-        newton_euler(links, 0.0, 0.0, 0.0, qd[k], zero, scratch, coriolis)
-        newton_euler(links, arm[0].gx, arm[0].gy, arm[0].gz, zero, zero, scratch, gravity)
-        for i in range(n):
-            friction[i] = friction_torque(links[i], qd[k, i])
-            drag[i] = 0.0
-        if arm[0].density != 0.0:
-            chain_frames(links, scratch, frames)
-            lift = room[n]
-            for i in range(n):
-                lift[i] = 0.0
-            # Buoyancy alone, then everything: what is more is drag. In a current a link at rest has drag, too.
-            ux, uy, uz = arm[0].ux, arm[0].uy, arm[0].uz
-            arm[0].ux = arm[0].uy = arm[0].uz = 0.0
-            add_water(arm[0], links, frames, zero, scratch, lift)
-            arm[0].ux, arm[0].uy, arm[0].uz = ux, uy, uz
-            add_water(arm[0], links, frames, qd[k], scratch, drag)
-            for i in range(n):
-                gravity[i] -= lift[i]
-                drag[i] = lift[i] - drag[i]
+        worst = max(worst, one_forward(parts, q[k], qd[k], torque[k], wrench[k], BY_COLUMNS, qdd[k]))
+    return worst
 
 
-@entry
-def inertia_matrices(links, q, scratch, h):
-    for k in range(len(q)):
-        set_joints(links, q[k], scratch)
-        inertia_matrix(links, scratch, h[k])
-
-
-@entry
-def coriolis_matrices(links, q, qd, scratch, room, c):
-    n = len(links)
-    zero = room[n + 1]
-    for i in range(n):
-        zero[i] = 0.0
-    for k in range(len(q)):
-        set_joints(links, q[k], scratch)
-        coriolis_matrix(links, qd[k], zero, room[n], scratch, room[n + 2], c[k])
-
-
-@entry
-def energies(arm, links, q, qd, scratch, frames, room, energy):
-    """Kinetic (with the rotors) and potential energy (with buoyancy) of many: (N, 2)."""
-    n = len(links)
-    for k in range(len(q)):
-        set_joints(links, q[k], scratch)
+@compiled
+def split_gravity(arm, links, scratch, frames, zero, lift, gravity):
+    """Torque that holds the arm at rest, with buoyancy: `gravity`. `scratch` has the joints; what the water does at
+    rest in a current counts as drag."""
+    newton_euler(links, arm.gx, arm.gy, arm.gz, zero, zero, scratch, gravity)
+    if arm.density != 0.0:
         chain_frames(links, scratch, frames)
-        inertia_matrix(links, scratch, room)
-        kinetic, potential = 0.0, 0.0
-        for i in range(n):
-            for j in range(n):
-                kinetic += 0.5 * qd[k, i] * room[i, j] * qd[k, j]
-            potential += potential_energy(arm[0], links[i], frames[i])
-        energy[k, 0], energy[k, 1] = kinetic, potential
+        for i in range(len(links)):
+            lift[i] = 0.0
+        # Buoyancy alone: in a current a link at rest has drag, too.
+        ux, uy, uz = arm.ux, arm.uy, arm.uz
+        arm.ux = arm.uy = arm.uz = 0.0
+        add_water(arm, links, frames, zero, scratch, lift)
+        arm.ux, arm.uy, arm.uz = ux, uy, uz
+        for i in range(len(links)):
+            gravity[i] -= lift[i]
+
+
+@compiled
+def one_gravity(parts, q, gravity):
+    arm, links, scratch, frames, room = parts
+    if not usable(links, q):
+        return REFUSED
+    n = len(links)
+    zero, lift = room[:n], room[n : 2 * n]
+    for i in range(n):
+        zero[i] = 0.0
+    set_joints(links, q, scratch)
+    split_gravity(arm[0], links, scratch, frames, zero, lift, gravity)
+    return GOOD
 
 
 @entry
-def manipulabilities(arm, links, q, scratch, frames, jacobian, square, out):
-    """Yoshikawa's √det(J Jᵀ) of many: how far the joints are from losing a direction of the tool. `square` is (6, 6).
-
-    With fewer than six joints, √det(Jᵀ J): the volume of the motions that there are.
-    """
-    n = len(links)
+def gravity_torques(memory, q, gravity):
+    """Torques that hold the arm at rest, buoyancy included: (n)."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_gravity(parts, q, gravity)
+    worst = GOOD
     for k in range(len(q)):
-        world_jacobian(arm[0], links, q[k], scratch, frames, jacobian)
-        size = 6 if n >= 6 else n
-        for i in range(size):
-            for j in range(size):
-                total = 0.0
-                for m in range(n if n >= 6 else 6):
-                    total += jacobian[i, m] * jacobian[j, m] if n >= 6 else jacobian[m, i] * jacobian[m, j]
-                square[i, j] = total
-        product = 1.0
-        for j in range(size):
-            d = square[j, j]
-            for m in range(j):
-                d -= square[j, m] * square[j, m]
-            d = sqrt(d) if d > 0.0 else 0.0
-            product *= d
-            square[j, j] = d
-            for i in range(j + 1, size):
-                v = square[i, j]
-                for m in range(j):
-                    v -= square[i, m] * square[j, m]
-                square[i, j] = v / d if d > 0.0 else 0.0
-        out[k] = product
+        worst = max(worst, one_gravity(parts, q[k], gravity[k]))
+    return worst
+
+
+@compiled
+def one_split(parts, q, qd, qdd, split):
+    arm, links, scratch, frames, room = parts
+    if not (usable(links, q) and usable(links, qd) and usable(links, qdd)):
+        return REFUSED
+    n = len(links)
+    zero, lift = room[:n], room[n : 2 * n]
+    for i in range(n):
+        zero[i] = 0.0
+    inertial, coriolis, gravity, friction, drag = split[0], split[1], split[2], split[3], split[4]
+    set_joints(links, q, scratch)
+    newton_euler(links, 0.0, 0.0, 0.0, zero, qdd, scratch, inertial)
+    newton_euler(links, 0.0, 0.0, 0.0, qd, zero, scratch, coriolis)
+    split_gravity(arm[0], links, scratch, frames, zero, lift, gravity)
+    for i in range(n):
+        friction[i] = friction_torque(links[i], qd[i])
+        drag[i] = 0.0
+    if arm[0].density != 0.0:
+        # All that the water does; what is more than buoyancy is drag.
+        add_water(arm[0], links, frames, qd, scratch, drag)
+        for i in range(n):
+            drag[i] = lift[i] - drag[i]
+    return GOOD
+
+
+@entry
+def dynamics_parts(memory, q, qd, qdd, split):
+    """[titan4] eq. 3-21: inertial, Coriolis and centrifugal, gravity (with buoyancy), friction, and drag: (5, n)."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_split(parts, q, qd, qdd, split)
+    worst = GOOD
+    for k in range(len(q)):
+        worst = max(worst, one_split(parts, q[k], qd[k], qdd[k], split[k]))
+    return worst
+
+
+@compiled
+def one_inertia(parts, q, h):
+    _, links, scratch, _, _ = parts
+    if not usable(links, q):
+        return REFUSED
+    set_joints(links, q, scratch)
+    inertia_matrix(links, scratch, h)
+    return GOOD
+
+
+@entry
+def inertia_matrices(memory, q, h):
+    """H of eq. 3-22: (n, n)."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_inertia(parts, q, h)
+    worst = GOOD
+    for k in range(len(q)):
+        worst = max(worst, one_inertia(parts, q[k], h[k]))
+    return worst
+
+
+@compiled
+def one_coriolis(parts, q, qd, c):
+    _, links, scratch, _, room = parts
+    if not (usable(links, q) and usable(links, qd)):
+        return REFUSED
+    n = len(links)
+    mixed, zero, load = room[:n], room[n : 2 * n], room[2 * n : 3 * n]
+    for i in range(n):
+        zero[i] = 0.0
+    set_joints(links, q, scratch)
+    coriolis_matrix(links, qd, zero, mixed, scratch, load, c)
+    return GOOD
+
+
+@entry
+def coriolis_matrices(memory, q, qd, c):
+    """C of eq. 3-22: (n, n)."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_coriolis(parts, q, qd, c)
+    worst = GOOD
+    for k in range(len(q)):
+        worst = max(worst, one_coriolis(parts, q[k], qd[k], c[k]))
+    return worst
+
+
+@compiled
+def one_energy(parts, q, qd, energy):
+    arm, links, scratch, frames, room = parts
+    if not (usable(links, q) and usable(links, qd)):
+        return REFUSED
+    n = len(links)
+    h = room[: n * n].reshape((n, n))
+    set_joints(links, q, scratch)
+    chain_frames(links, scratch, frames)
+    inertia_matrix(links, scratch, h)
+    kinetic, potential = 0.0, 0.0
+    for i in range(n):
+        for j in range(n):
+            kinetic += 0.5 * qd[i] * h[i, j] * qd[j]
+        potential += potential_energy(arm[0], links[i], frames[i])
+    energy[0], energy[1] = kinetic, potential
+    return GOOD
+
+
+@entry
+def energies(memory, q, qd, energy):
+    """Kinetic (with the rotors) and potential energy (with buoyancy): (2)."""
+    parts = parts_of(memory)
+    if q.ndim == 1:
+        return one_energy(parts, q, qd, energy)
+    worst = GOOD
+    for k in range(len(q)):
+        worst = max(worst, one_energy(parts, q[k], qd[k], energy[k]))
+    return worst

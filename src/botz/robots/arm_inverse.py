@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from botz.errors import InputError, Problem
-from botz.physics.arm.dh import SCRATCH
 from botz.physics.ik import choice
 from botz.physics.ik.numeric import MOST_NUMERIC
 from botz.physics.ik.parallel import fits as fits_parallel
 from botz.physics.ik.titan4 import fits as fits_titan4
 from botz.physics.ik.wrist import fits as fits_wrist
 from botz.robots import arm_inverse_calls as calls
+from botz.robots.arm_arguments import Shape, broadcast, finite_numbers, numbers, taken_as_it_is
+from botz.robots.arm_methods import OTHER_KINDS
 
 if TYPE_CHECKING:
     from botz.robots.serial_arm import SerialArm
 
+INT = np.dtype(np.int64)
 Cost = Literal["nearest", "middle"]
 STATUS = {
     choice.SOLVED: "solved",
@@ -44,74 +47,95 @@ def branch_name(code: int) -> str:
     return f"{shoulder}, {elbow}, {'flipped' if code & choice.FLIPPED else 'plain'}"
 
 
-@dataclass(frozen=True)
 class Solutions:
-    """What brings a tool to one pose."""
+    """What brings a tool to one pose. A call leaves arrays with room for all that there could be; what is made of them
+    is made when it is asked for."""
 
-    joints: np.ndarray
-    """(k, n), the cheapest first; k = 0 where there are none."""
-    branches: tuple[str, ...]
-    """Shoulder, elbow and wrist of each; empty words of numeric solutions."""
-    codes: np.ndarray
-    """The same as numbers (physics/ik/choice.py)."""
-    costs: np.ndarray
-    """Of each: the mean square of its joints' weighted differences from what was wanted."""
-    status: str
-    """solved, out of reach, outside the joints' ranges, or not found from any of the starts."""
-    singular: tuple[str, ...]
-    """Where the pose is singular: a free joint was set where the cost is least."""
-    complete: bool
-    """Whether these are all: a closed form finds all of them, a numeric search may miss some, and with a free joint
-    there are infinitely many."""
+    __slots__ = ("_closed", "_codes", "_costs", "_joints", "_outcome")
+
+    def __init__(self, joints: np.ndarray, codes: np.ndarray, costs: np.ndarray, outcome: np.ndarray, closed: bool):
+        self._joints, self._codes, self._costs, self._outcome = joints, codes, costs, outcome
+        self._closed = closed
 
     def __len__(self) -> int:
-        return len(self.joints)
+        return int(self._outcome[0])
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return iter(self.joints)
+
+    def __repr__(self) -> str:
+        return f"<Solutions: {self.status}, {self.joints.tolist()}>"
+
+    @property
+    def joints(self) -> np.ndarray:
+        """(k, n), the cheapest first; k = 0 where there are none."""
+        return self._joints[: len(self)]
 
     @property
     def best(self) -> np.ndarray:
         if not self:
             raise InputError(Problem(f"no joint positions reach this pose: {self.status}"))
-        return self.joints[0]
+        return self._joints[0]
+
+    @property
+    def costs(self) -> np.ndarray:
+        """Of each: the mean square of its joints' weighted differences from what was wanted."""
+        return self._costs[: len(self)]
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Branches as numbers (physics/ik/choice.py)."""
+        return self._codes[: len(self)]
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """Shoulder, elbow and wrist of each; empty words of numeric solutions."""
+        return tuple(branch_name(int(code)) if self._closed else "" for code in self.codes)
+
+    @property
+    def status(self) -> str:
+        """solved, out of reach, outside the joints' ranges, or not found from any of the starts."""
+        kind, n = int(self._outcome[1]) % choice.FREE_SHOULDER, self._joints.shape[1]
+        few = f"; {n} joints reach only some attitudes" if kind == choice.NOT_CONVERGED and n < 6 else ""
+        return STATUS[kind] + few
+
+    @property
+    def singular(self) -> tuple[str, ...]:
+        """Where the pose is singular: a free joint was set where the cost is least."""
+        return tuple(word for flag, word in SINGULAR.items() if int(self._outcome[1]) & flag)
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all: a closed form finds all of them, a numeric search may miss some, and with a free joint
+        there are infinitely many."""
+        return self._closed and not int(self._outcome[1]) & FREE
 
 
-@dataclass(frozen=True)
 class SolutionsOfMany(Sequence[Solutions]):
-    """What brings a tool to each of many poses; unused rows are 0."""
+    """What brings a tool to each of many poses; unused rows are 0. Indexed by a pose, its `Solutions`."""
 
-    joints: np.ndarray
-    """(N, 8, n); of the numeric solver with up to six joints (N, 16, n)."""
-    counts: np.ndarray
-    """(N)."""
-    codes: np.ndarray
-    """Branches, (N, 8) or (N, 16)."""
-    costs: np.ndarray
-    """As many."""
-    status: np.ndarray
-    """(N), numbers of physics/ik/choice.py with the flags of singular poses."""
-    complete: bool
-    """Whether a closed form found them: these are all, but where a joint is free, and their branches have names."""
+    def __init__(self, joints: np.ndarray, codes: np.ndarray, costs: np.ndarray, outcome: np.ndarray, complete: bool):
+        self.joints = joints
+        """(…, 8, n); of the numeric solver with up to six joints (…, 16, n)."""
+        self.codes = codes
+        """Branches, (…, 8) or (…, 16)."""
+        self.costs = costs
+        """As many."""
+        self.counts = outcome[..., 0]
+        """(…)."""
+        self.status = outcome[..., 1]
+        """(…), numbers of physics/ik/choice.py with the flags of singular poses."""
+        self.complete = complete
+        """Whether a closed form found them: these are all, but where a joint is free, and their branches have names."""
+        self._outcome = outcome
 
     def __len__(self) -> int:
         return len(self.counts)
 
     def __getitem__(self, k: Any) -> Any:
-        count = int(self.counts[k])
-        flags = int(self.status[k])
-        codes = self.codes[k, :count]
-        kind, joints = flags % choice.FREE_SHOULDER, self.joints.shape[2]
-        few = f"; {joints} joints reach only some attitudes" if kind == choice.NOT_CONVERGED and joints < 6 else ""
-        return Solutions(
-            joints=self.joints[k, :count],
-            branches=tuple(branch_name(int(code)) if self.complete else "" for code in codes),
-            codes=codes,
-            costs=self.costs[k, :count],
-            status=STATUS[kind] + few,
-            singular=tuple(word for flag, word in SINGULAR.items() if flags & flag),
-            complete=self.complete and not flags & FREE,
-        )
+        outcome = self._outcome[k]
+        kind = Solutions if outcome.ndim == 1 else SolutionsOfMany
+        return kind(self.joints[k], self.codes[k], self.costs[k], outcome, self.complete)
 
     def __iter__(self) -> Iterator[Solutions]:
         return (self[k] for k in range(len(self)))
@@ -127,68 +151,83 @@ def solver_of(links: np.ndarray) -> CompiledSolver:
     return CompiledSolver("parallel" if fits_parallel(links) else "numeric")
 
 
+ENTRIES = {
+    "titan4": calls.solve_titan4,
+    "wrist": calls.solve_wrist,
+    "parallel": calls.solve_parallel,
+    "numeric": calls.solve_numeric,
+}
+
+
 @dataclass(frozen=True)
 class CompiledSolver:
     kind: Kind
 
     def __call__(
         self, arm: SerialArm, poses: Any, *, wanted: Any, weights: Any, limits: bool, every: bool = True
-    ) -> SolutionsOfMany:
-        poses = checked_poses(poses)
-        count, n = len(poses), arm.n
-        wanted = per_pose(wanted, count, n, "present")
-        weights = per_pose(np.ones(n) if weights is None else weights, 1, n, "weights")[0]
-        if (weights < 0).any():
-            raise InputError(Problem("none can be negative", key="weights"))
-        most = MOST_NUMERIC if self.kind == "numeric" and n <= 6 else choice.MOST
-        found = SolutionsOfMany(
-            joints=np.zeros((count, most, n)),
-            counts=np.zeros(count, dtype=np.int64),
-            codes=np.zeros((count, most), dtype=np.int64),
-            costs=np.zeros((count, most)),
-            status=np.zeros(count, dtype=np.int64),
-            complete=self.kind != "numeric",
-        )
-        out = (found.joints, found.codes, found.costs, found.counts, found.status)
-        common = (arm.arm, arm.links, poses, wanted, weights, limits)
-        match self.kind:
-            case "titan4":
-                calls.solve_titan4(*common, np.zeros(12), *out)
-            case "wrist":
-                calls.solve_wrist(*common, np.zeros(12), *out)
-            case "parallel":
-                calls.solve_parallel(*common, np.zeros(12), *out)
-            case "numeric":
-                scratch, frames = np.zeros(n, dtype=SCRATCH), np.zeros((n + 1, 12))
-                calls.solve_numeric(*common, np.zeros(12), every, scratch, frames, np.zeros((6 + n, 8 + n)), *out)
+    ) -> Solutions | SolutionsOfMany:
+        """One pose in arrays goes straight into compiled code, as in the other methods (arm_methods.py)."""
+        given = (poses, wanted, arm._ones if weights is None else weights)
+        try:
+            straight = taken_as_it_is(given[0], 2) and taken_as_it_is(given[1], 1) and taken_as_it_is(given[2], 1)
+            found = self._solve(arm, (), given, limits, every) if straight else None
+            if found is not None:
+                return found
+        except OTHER_KINDS:
+            pass
+        lead, ready = of_poses(*given, arm.n)
+        found = self._solve(arm, lead, ready, limits, every)
+        if found is None:
+            raise InputError(what_is_wrong(*ready))
         return found
 
-
-def checked_poses(poses: Any) -> np.ndarray:
-    """(N, 4, 4), finite, and with axes that are orthogonal and right-handed."""
-    found = compiled_kind(poses)
-    if found.ndim != 3 or found.shape[1:] != (4, 4):
-        raise InputError(Problem(f"many poses are an array (N, 4, 4), not {found.shape}", key="pose"))
-    if (k := calls.first_bad_pose(found)) >= 0:
-        which = f" number {k}" if len(found) > 1 else ""
-        message = (
-            f"pose{which} is not a rigid transformation: the columns of its upper left 3 × 3 must be unit vectors at "
-            "right angles, right-handed, and its last row 0, 0, 0, 1"
-        )
-        raise InputError(Problem(message, key="pose"))
-    return found
-
-
-def compiled_kind(values: Any) -> np.ndarray:
-    """Rows one after the other and writable, as a copy where they are not: other kinds would be compiled for anew."""
-    return np.require(values, dtype=float, requirements=["C", "W"])
+    def _solve(
+        self, arm: SerialArm, lead: Shape, given: Sequence[np.ndarray], limits: bool, every: bool
+    ) -> Solutions | SolutionsOfMany | None:
+        """None where compiled code refuses a number."""
+        n, closed = arm.n, self.kind != "numeric"
+        most = choice.MOST if closed or n > 6 else MOST_NUMERIC
+        count = (prod(lead),) if lead else ()
+        joints, costs = np.empty((*count, most, n)), np.empty((*count, most))
+        codes, outcome = np.empty((*count, most), INT), np.empty((*count, 2), INT)
+        if not ENTRIES[self.kind](arm._memory, *given, bool(limits), bool(every), joints, codes, costs, outcome):
+            return None
+        if not lead:
+            return Solutions(joints, codes, costs, outcome, closed)
+        joints, codes = joints.reshape((*lead, most, n)), codes.reshape((*lead, most))
+        return SolutionsOfMany(joints, codes, costs.reshape(codes.shape), outcome.reshape((*lead, 2)), closed)
 
 
-def per_pose(values: Any, count: int, n: int, name: str) -> np.ndarray:
-    found = np.asarray(values, dtype=float)
-    if not np.isfinite(found).all():
-        raise InputError(Problem(f"needs finite numbers, got {found.ravel().tolist()[:8]}", key=name))
+def of_poses(poses: Any, wanted: Any, weights: Any, n: int) -> tuple[Shape, tuple[np.ndarray, ...]]:
+    """Leading dimensions of the poses; and poses, what is wanted of each, and weights: one or (N, …) of each."""
+    found = numbers(poses, "pose")
+    if found.shape[-2:] != (4, 4):
+        raise InputError(Problem(f"needs a pose (4, 4), or an array (…, 4, 4), not {found.shape}", key="pose"))
+    lead = found.shape[:-2]
+    count = (prod(lead),) if lead else ()
+    wanted = of_joints(wanted, (*lead, n), "present").reshape((*count, n))
+    return lead, (found.reshape((*count, 4, 4)), wanted, of_joints(weights, (n,), "weights"))
+
+
+def of_joints(values: Any, shape: Shape, name: str) -> np.ndarray:
+    found = numbers(values, name)
     try:
-        return compiled_kind(np.broadcast_to(found, (count, n)))
+        return broadcast(found, shape)
     except ValueError:
-        raise InputError(Problem(f"needs {n} numbers, or ({count}, {n}); got {found.shape}", key=name)) from None
+        more = f", or {shape}" if len(shape) > 1 else ""
+        raise InputError(Problem(f"needs {shape[-1]} numbers{more}; got {found.shape}", key=name)) from None
+
+
+def what_is_wrong(poses: np.ndarray, wanted: np.ndarray, weights: np.ndarray) -> Problem:
+    """With numbers that compiled code has refused."""
+    for values, name in ((poses, "pose"), (wanted, "present"), (weights, "weights")):
+        finite_numbers(values, name)
+    if (weights < 0).any():
+        return Problem("none can be negative", key="weights")
+    many = poses.reshape((-1, 4, 4))
+    which = f" number {calls.first_bad_pose(many)}" if len(many) > 1 else ""
+    message = (
+        f"pose{which} is not a rigid transformation: the columns of its upper left 3 × 3 must be unit vectors at "
+        "right angles, right-handed, and its last row 0, 0, 0, 1"
+    )
+    return Problem(message, key="pose")

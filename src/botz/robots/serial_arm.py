@@ -10,15 +10,18 @@ from typing import Any, Literal
 import numpy as np
 
 from botz.errors import InputError, Problem
-from botz.physics.arm.dh import SCRATCH
 from botz.robots import arm_calls as calls
-from botz.robots.arm_inverse import Cost, Solutions, SolutionsOfMany, solver_of
+from botz.robots.arm_arguments import finite_numbers, joint_vectors
+from botz.robots.arm_inverse import Cost, SolutionsOfMany, solver_of
+from botz.robots.arm_memory import arm_memory, arm_of, links_of
+from botz.robots.arm_methods import long_way, of_motion, of_position, of_state
 from botz.robots.arm_records import GRAVITY, arm_record, link_records, transform
 from botz.scenario.arm.schema import Arm, PlacedArm
 from botz.scenario.arm.world import Water
 from botz.scenario.names import closest
 
 Method = Literal["composite-body", "newton-euler"]
+Out = np.ndarray | None
 PARTS = ("inertial", "coriolis", "gravity", "friction", "drag")
 
 
@@ -26,10 +29,14 @@ class SerialArm:
     """An arm of the library or of a scenario.
 
     >>> arm = SerialArm.of("titan4")
-    >>> pose = arm.forward([0.3, 0.5, -0.8, 0.2, 0.1, 0.4])
-    >>> arm.inverse(pose).joints
+    >>> q = np.random.default_rng(1).uniform(-0.5, 0.5, (1000, arm.n))
+    >>> poses = arm.forward(q)
+    >>> arm.inverse(poses).joints
+    >>> arm.inverse(poses[0]).best
 
-    Joint vectors are (n) or (N, n), poses (4, 4) or (N, 4, 4) in the world; what comes out has as many dimensions.
+    Joint vectors are (…, n), poses (…, 4, 4) in the world: what comes out has the same dimensions in front. Many in one
+    call cost a fraction of as many calls. Arguments of one call are broadcast to each other as NumPy does it. Results
+    are new arrays, or `out`.
     """
 
     def __init__(
@@ -49,18 +56,26 @@ class SerialArm:
         self.names = tuple(robot.joints)
         self.n = len(self.names)
         base = transform(robot.pose) if isinstance(robot, PlacedArm) else np.eye(4)
-        self.arm = arm_record(robot, base, gravity, water)
-        self.links = link_records(robot, payload=payload, scale=scale)
+        links = link_records(robot, payload=payload, scale=scale)
+        self._memory = arm_memory(arm_record(robot, base, gravity, water), links)
         self.lower, self.upper = self.links["lower"].copy(), self.links["upper"].copy()
         self.speed = np.array([joint.speed or np.inf for joint in robot.joints.values()])
         self.acceleration = np.array(
             [joint.acceleration or 2.0 * (joint.speed or np.inf) for joint in robot.joints.values()]
         )
         n = self.n
-        self._scratch = np.zeros(n, dtype=SCRATCH)
-        self._frames = np.zeros((n + 1, 12))
-        self._room = np.zeros((n + 3, n))
-        self._none = np.zeros((0, 6))
+        self._shapes = {
+            "number": (1,),
+            "pose": (4, 4),
+            "frames": (n + 1, 4, 4),
+            "jacobian": (6, n),
+            "vector": (n,),
+            "matrix": (n, n),
+            "parts": (len(PARTS), n),
+            "energy": (2,),
+        }
+        """Of results for one position."""
+        self._ones = np.ones(n)
         self.solver = solver_of(self.links)
         """How poses are solved for joints: in one of the closed forms, or numerically."""
 
@@ -79,6 +94,16 @@ class SerialArm:
     def __repr__(self) -> str:
         return f"<SerialArm: {', '.join(self.names)}; inverse kinematics: {self.solver.kind}>"
 
+    @property
+    def arm(self) -> np.ndarray:
+        """Where it stands and in what: one record, in an array."""
+        return arm_of(self._memory)
+
+    @property
+    def links(self) -> np.ndarray:
+        """A record of each joint and its link."""
+        return links_of(self._memory)
+
     @cached_property
     def middle(self) -> np.ndarray:
         """Middles of the joints' ranges; 0 of a joint without limits."""
@@ -92,41 +117,34 @@ class SerialArm:
 
     def within(self, q: Any, slack: float = 0.0) -> np.ndarray:
         """Whether joint vectors are inside the ranges, by up to `slack`."""
-        q, many = self._joints(q)
-        q = q if many else q[0]
+        q = joint_vectors(finite_numbers(q, "q"), self.n)
         return np.all((q >= self.lower - slack) & (q <= self.upper + slack), axis=-1)
 
     # --- kinematics ------------------------------------------------------------------------------------------
 
-    def forward(self, q: Any) -> np.ndarray:
-        """The tool's pose."""
-        q, many = self._joints(q)
-        poses = np.zeros((len(q), 4, 4))
-        poses[:, 3, 3] = 1.0
-        calls.tool_poses(self.arm, self.links, q, self._scratch, self._frames, poses)
-        return poses if many else poses[0]
+    @of_position(calls.tool_poses, "pose")
+    def forward(self, q: Any, *, out: Out = None) -> np.ndarray:
+        """The tool's poses: (…, 4, 4)."""
+        raise NotImplementedError
 
-    def frames(self, q: Any) -> np.ndarray:
-        """Poses of all links' frames and, last, of the tool: (n + 1, 4, 4)."""
-        q, many = self._joints(q)
-        poses = np.zeros((len(q), self.n + 1, 4, 4))
-        poses[:, :, 3, 3] = 1.0
-        calls.all_frames(self.arm, self.links, q, self._scratch, self._frames, poses)
-        return poses if many else poses[0]
+    @of_position(calls.all_frames, "frames")
+    def frames(self, q: Any, *, out: Out = None) -> np.ndarray:
+        """Poses of all links' frames and, last, of the tool: (…, n + 1, 4, 4)."""
+        raise NotImplementedError
 
-    def jacobian(self, q: Any) -> np.ndarray:
-        """Velocity of the tool's point and its angular velocity, world axes, by joint speeds: (6, n)."""
-        q, many = self._joints(q)
-        found = np.zeros((len(q), 6, self.n))
-        calls.tool_jacobians(self.arm, self.links, q, self._scratch, self._frames, found)
-        return found if many else found[0]
+    @of_position(calls.jacobians, "jacobian")
+    def jacobian(self, q: Any, *, out: Out = None) -> np.ndarray:
+        """Velocity of the tool's point and its angular velocity, world axes, by joint speeds: (…, 6, n)."""
+        raise NotImplementedError
 
     def manipulability(self, q: Any) -> Any:
-        """Yoshikawa's √det(J Jᵀ): 0 at a singularity."""
-        q, many = self._joints(q)
-        out, room = np.zeros(len(q)), np.zeros((6, self.n))
-        calls.manipulabilities(self.arm, self.links, q, self._scratch, self._frames, room, np.zeros((6, 6)), out)
-        return out if many else float(out[0])
+        """Yoshikawa's √det(J Jᵀ): 0 at a singularity. A number for each position."""
+        found = self._manipulability(q)
+        return float(found[0]) if found.ndim == 1 else found[..., 0]
+
+    @of_position(calls.manipulabilities, "number")
+    def _manipulability(self, q: Any, *, out: Out = None) -> np.ndarray:
+        raise NotImplementedError
 
     def singular_directions(self, q: Any, tolerance: float = 1e-6) -> np.ndarray:
         """Directions d of unit length that the tool's velocity (v, ω) has no part in, dᵀ J = 0: (6, k), none where
@@ -152,145 +170,84 @@ class SerialArm:
         weights: Any = None,
         limits: bool = True,
         every: bool = True,
-    ) -> Solutions:
-        """The joint vectors that bring the tool to `pose`, the cheapest first, and why there are none.
+    ) -> Any:
+        """The joint vectors that bring the tool to each pose (…, 4, 4), the cheapest first, and why there are none:
+        `Solutions` of one pose, `SolutionsOfMany` of more.
 
         All of them where a closed form fits the arm (`complete` is true). The numeric solver searches until no more are
         expected and may still miss some; `every=False` stops it once it has one and has made a few starts.
 
         `cost`: "nearest" to `present` (by default the middle of the ranges), or nearest to the "middle" of the
         ranges; each joint's squared difference counts by its weight. Angles are continued past ±180° where the range
-        allows. `limits=False` leaves the ranges out of it.
+        allows. `limits=False` leaves the ranges out of it. `present` is (n), or one for each pose.
         """
-        found = self._numbers(pose, "pose")
-        if found.shape != (4, 4):
-            more = "; inverse_many takes many" if found.ndim == 3 else ""
-            raise InputError(Problem(f"needs a pose (4, 4), not {found.shape}{more}", key="pose"))
-        return self.inverse_many(found[None], present=present, cost=cost, weights=weights, limits=limits, every=every)[
-            0
-        ]
-
-    def inverse_many(
-        self,
-        poses: Any,
-        *,
-        present: Any = None,
-        cost: Cost = "nearest",
-        weights: Any = None,
-        limits: bool = True,
-        every: bool = True,
-    ) -> SolutionsOfMany:
-        """The same of many poses (N, 4, 4) in one compiled call; `present` is (n) or (N, n)."""
         if cost not in ("nearest", "middle"):
             raise InputError(Problem(f"unknown cost {cost!r}{closest(cost, ('nearest', 'middle'))}", key="cost"))
         wanted = self.middle if present is None or cost == "middle" else present
-        return self.solver(self, poses, wanted=wanted, weights=weights, limits=limits, every=every)
+        return self.solver(self, pose, wanted=wanted, weights=weights, limits=limits, every=every)
+
+    def inverse_many(self, poses: Any, **options: Any) -> SolutionsOfMany:
+        """`inverse` of many poses (…, N, 4, 4), for code whose types are checked."""
+        found = self.inverse(poses, **options)
+        if not isinstance(found, SolutionsOfMany):
+            raise InputError(Problem(f"many poses are an array (N, 4, 4), not {np.shape(poses)}", key="pose"))
+        return found
 
     # --- dynamics --------------------------------------------------------------------------------------------
 
-    def torques(self, q: Any, qd: Any, qdd: Any, *, wrench: Any = None) -> np.ndarray:
+    @of_motion(calls.inverse_dynamics, "vector")
+    def torques(self, q: Any, qd: Any, qdd: Any, *, wrench: Any = None, out: Out = None) -> np.ndarray:
         """Inverse dynamics: the torques that these accelerations need, with friction, water and, where given, a force
-        and moment (6) on the tool in world axes."""
-        q, many = self._joints(q)
-        qd, qdd = self._alike(qd, q, "qd"), self._alike(qdd, q, "qdd")
-        out = np.zeros_like(q)
-        calls.inverse_dynamics_many(
-            self.arm, self.links, q, qd, qdd, self._wrenches(wrench, len(q)), self._scratch, self._frames, out
-        )
-        return out if many else out[0]
+        and moment (…, 6) on the tool in world axes."""
+        raise NotImplementedError
 
     def accelerations(
-        self, q: Any, qd: Any, torque: Any, *, wrench: Any = None, method: Method = "composite-body"
+        self,
+        q: Any,
+        qd: Any,
+        torque: Any,
+        *,
+        wrench: Any = None,
+        method: Method = "composite-body",
+        out: Out = None,
     ) -> np.ndarray:
         """Forward dynamics, by Walker and Orin's method 3 (composite-body) or 1 (newton-euler)."""
-        q, many = self._joints(q)
-        qd, torque = self._alike(qd, q, "qd"), self._alike(torque, q, "torque")
-        out = np.zeros_like(q)
+        if method == "composite-body":
+            return self._by_composite_bodies(q, qd, torque, wrench=wrench, out=out)
+        if method == "newton-euler":
+            return self._by_newton_euler(q, qd, torque, wrench=wrench, out=out)
         known = ("composite-body", "newton-euler")
-        if method not in known:
-            raise InputError(Problem(f"unknown method {method!r}{closest(method, known)}", key="method"))
-        number = calls.COMPOSITE if method == "composite-body" else calls.BY_COLUMNS
-        good = calls.forward_dynamics_many(
-            self.arm, self.links, q, qd, torque, self._wrenches(wrench, len(q)), number, self._scratch, self._frames,
-            self._room, out,
-        )  # fmt: skip
-        if not good:
-            raise InputError(Problem("the inertia matrix is not positive: some joint moves nothing that has mass"))
-        return out if many else out[0]
+        raise InputError(Problem(f"unknown method {method!r}{closest(method, known)}", key="method"))
+
+    @of_motion(calls.forward_dynamics, "vector")
+    def _by_composite_bodies(self, q: Any, qd: Any, torque: Any, *, wrench: Any, out: Out) -> np.ndarray:
+        raise NotImplementedError
+
+    @of_motion(calls.forward_dynamics_by_columns, "vector")
+    def _by_newton_euler(self, q: Any, qd: Any, torque: Any, *, wrench: Any, out: Out) -> np.ndarray:
+        raise NotImplementedError
 
     def parts(self, q: Any, qd: Any, qdd: Any) -> dict[str, np.ndarray]:
         """[titan4] eq. 3-21: the torques' inertial, Coriolis, gravity (with buoyancy), friction and drag parts."""
-        q, many = self._joints(q)
-        found = np.zeros((len(q), len(PARTS), self.n))
-        calls.dynamics_parts(
-            self.arm, self.links, q, self._alike(qd, q, "qd"), self._alike(qdd, q, "qdd"), self._scratch, self._frames,
-            self._room, found,
-        )  # fmt: skip
-        return {name: found[:, k] if many else found[0, k] for k, name in enumerate(PARTS)}
+        found = long_way(self, calls.dynamics_parts, ("q", "qd", "qdd"), (q, qd, qdd), "parts", None)
+        return {name: found[..., k, :] for k, name in enumerate(PARTS)}
 
-    def inertia(self, q: Any) -> np.ndarray:
-        """H(q) of eq. 3-22: (n, n), rotors included."""
-        q, many = self._joints(q)
-        found = np.zeros((len(q), self.n, self.n))
-        calls.inertia_matrices(self.links, q, self._scratch, found)
-        return found if many else found[0]
+    @of_position(calls.inertia_matrices, "matrix")
+    def inertia(self, q: Any, *, out: Out = None) -> np.ndarray:
+        """H(q) of eq. 3-22: (…, n, n), rotors included."""
+        raise NotImplementedError
 
-    def coriolis(self, q: Any, qd: Any) -> np.ndarray:
-        """C(q, q̇) of eq. 3-22 by Christoffel's symbols: (n, n); Ḣ − 2C is skew-symmetric."""
-        q, many = self._joints(q)
-        found = np.zeros((len(q), self.n, self.n))
-        calls.coriolis_matrices(self.links, q, self._alike(qd, q, "qd"), self._scratch, self._room, found)
-        return found if many else found[0]
+    @of_state(calls.coriolis_matrices, "matrix")
+    def coriolis(self, q: Any, qd: Any, *, out: Out = None) -> np.ndarray:
+        """C(q, q̇) of eq. 3-22 by Christoffel's symbols: (…, n, n); Ḣ − 2C is skew-symmetric."""
+        raise NotImplementedError
 
-    def gravity(self, q: Any) -> np.ndarray:
-        """G(q) of eq. 3-22, buoyancy included: (n)."""
-        zero = np.zeros_like(np.asarray(q, dtype=float))
-        return self.parts(q, zero, zero)["gravity"]
+    @of_position(calls.gravity_torques, "vector")
+    def gravity(self, q: Any, *, out: Out = None) -> np.ndarray:
+        """G(q) of eq. 3-22, buoyancy included: (…, n)."""
+        raise NotImplementedError
 
-    def energy(self, q: Any, qd: Any) -> np.ndarray:
-        """Kinetic and potential energy [J]: (2)."""
-        q, many = self._joints(q)
-        found = np.zeros((len(q), 2))
-        calls.energies(
-            self.arm, self.links, q, self._alike(qd, q, "qd"), self._scratch, self._frames, self._room, found
-        )
-        return found if many else found[0]
-
-    # --- arguments -------------------------------------------------------------------------------------------
-
-    def _joints(self, q: Any) -> tuple[np.ndarray, bool]:
-        found = self._numbers(q, "q")
-        many = found.ndim == 2
-        if found.ndim not in (1, 2) or found.shape[-1] != self.n:
-            raise InputError(Problem(f"needs {self.n} joint variables, or an array (N, {self.n}), not {found.shape}"))
-        return found if many else found[None], many
-
-    def _alike(self, values: Any, q: np.ndarray, name: str) -> np.ndarray:
-        found = self._numbers(values, name)
-        if found.shape == q.shape:
-            return found
-        if found.ndim == 1 and len(q) == 1 and found.shape[0] == q.shape[1]:
-            return found[None]
-        try:
-            return np.ascontiguousarray(np.broadcast_to(found, q.shape))
-        except ValueError:
-            raise InputError(Problem(f"has the shape {found.shape}, the joints {q.shape}", key=name)) from None
-
-    def _numbers(self, values: Any, name: str) -> np.ndarray:
-        try:
-            if values is None:
-                raise TypeError
-            found = np.ascontiguousarray(values, dtype=float)
-        except (TypeError, ValueError):
-            raise InputError(Problem(f"needs numbers, not {values!r}", key=name)) from None
-        if not np.isfinite(found).all():
-            raise InputError(Problem("needs finite numbers; some are NaN or infinite", key=name))
-        return found
-
-    def _wrenches(self, wrench: Any, count: int) -> np.ndarray:
-        if wrench is None:
-            return self._none
-        found = self._numbers(wrench, "wrench")
-        if found.shape not in ((6,), (count, 6)):
-            raise InputError(Problem(f"needs a force and a moment, 6 numbers, not {found.shape}", key="wrench"))
-        return np.ascontiguousarray(np.broadcast_to(found, (count, 6)))
+    @of_state(calls.energies, "energy")
+    def energy(self, q: Any, qd: Any, *, out: Out = None) -> np.ndarray:
+        """Kinetic and potential energy [J]: (…, 2)."""
+        raise NotImplementedError

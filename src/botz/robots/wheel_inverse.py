@@ -75,10 +75,10 @@ class Matrices(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The motion that the inputs give, misfit of every equation [m/s], excess of every steering angle [rad]."""
+    """The motion that the inputs give, shape_problem of every equation [m/s], excess of every steering angle [rad]."""
 
     twist: np.ndarray
-    misfit: np.ndarray
+    shape_problem: np.ndarray
     excess: np.ndarray
 
 
@@ -122,13 +122,13 @@ def equation_of(select, rows, m, equation):
 
 @njit(cache=True, error_model="numpy")
 def solve_inverse(robot, twist, castor, inputs, answer, work):
-    """Solve A(β) ξ = B u for u: each input is read off its own equations; what does not fit is left in `misfit`.
+    """Solve A(β) ξ = B u for u: each input is read off its own equations; what does not fit is left in `shape_problem`.
 
     `inputs` are the present ones, then those found: rates, then steering angles. The three groups of arrays come as
     plain tuples, which Numba recognises faster than named ones.
     """
     robot, answer, work = Matrices(*robot), Answer(*answer), Work(*work)
-    factors, misfit = robot.factors, answer.misfit
+    factors, shape_problem = robot.factors, answer.shape_problem
     rates, vx, vy, turn = factors.shape[1], twist[0], twist[1], twist[2]
     size = hypot(vx, vy) + abs(turn) * robot.length
     for g in range(robot.group_limit.size):
@@ -137,24 +137,24 @@ def solve_inverse(robot, twist, castor, inputs, answer, work):
         )
     point_wheels(robot, inputs[rates:], castor, work.psi)
     constraint_rows(robot.x, robot.y, robot.roller_angle, robot.offset, work.psi, work.rows)
-    for m in range(misfit.size):
+    for m in range(shape_problem.size):
         equation = work.system[m]
         equation_of(robot.select, work.rows, m, equation)
-        misfit[m] = equation[0] * vx + equation[1] * vy + equation[2] * turn
+        shape_problem[m] = equation[0] * vx + equation[1] * vy + equation[2] * turn
     for j in range(rates):
         total, norm = 0.0, 0.0
-        for m in range(misfit.size):
-            total += factors[m, j] * misfit[m]
+        for m in range(shape_problem.size):
+            total += factors[m, j] * shape_problem[m]
             norm += factors[m, j] * factors[m, j]
         inputs[j] = total / norm if norm > 0.0 else 0.0
     pseudo_inverse3(work.system, robot.length, work.scratch, work.inverse)
     for axis in range(3):
         answer.twist[axis] = 0.0
-    for m in range(misfit.size):
+    for m in range(shape_problem.size):
         right = 0.0
         for j in range(rates):
             right += factors[m, j] * inputs[j]
-        misfit[m] -= right
+        shape_problem[m] -= right
         for axis in range(3):
             answer.twist[axis] += work.inverse[axis, m] * right
 
@@ -170,7 +170,7 @@ def inverse_kinematics(
     inputs = np.array(present, dtype=float)
     n, m = model.x.size, model.select.shape[0]
     pivots = np.zeros(n) if castor is None else np.where(model.is_castor, castor, 0.0)
-    answer = possible, misfit, excess = np.empty(3), np.empty(m), np.empty(model.n_steering)
+    answer = possible, shape_problem, excess = np.empty(3), np.empty(m), np.empty(model.n_steering)
     matrices = (
         model.x, model.y, model.heading, model.roller_angle, model.offset, model.group_of_wheel, model.group_coupling,
         model.group_limit, model.group_mid, model.axle, model.select, model.factors, model.length,
@@ -180,16 +180,16 @@ def inverse_kinematics(
     size = hypot(twist[0], twist[1]) + abs(twist[2]) * model.length
     tolerance = 1e-9 * size
     lost = np.abs((possible - twist) * [1.0, 1.0, model.length]).max()
-    if not excess.any() and (m == 0 or np.abs(misfit).max() <= tolerance) and lost <= tolerance:
+    if not excess.any() and (m == 0 or np.abs(shape_problem).max() <= tolerance) and lost <= tolerance:
         return InverseResult(inputs, possible, "")
-    return InverseResult(inputs, possible, reason_against(model, twist, possible, misfit, excess, tolerance))
+    return InverseResult(inputs, possible, reason_against(model, twist, possible, shape_problem, excess, tolerance))
 
 
 def reason_against(
     model: WheeledRobotModel,
     twist: np.ndarray,
     possible: np.ndarray,
-    misfit: np.ndarray,
+    shape_problem: np.ndarray,
     excess: np.ndarray,
     tolerance: float,
 ) -> str:
@@ -200,7 +200,7 @@ def reason_against(
         for g in np.flatnonzero(excess)
     ]
     if not reasons:
-        for name, velocity in zip(model.row_names, misfit, strict=True):
+        for name, velocity in zip(model.row_names, shape_problem, strict=True):
             if abs(velocity) > tolerance:
                 wheel, direction = name.split(" ")
                 how = "sideways" if direction == "lateral" else "in rolling"

@@ -190,8 +190,8 @@ def test_no_positions_give_nothing(titan: SerialArm):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda own: own.forward(np.zeros(5)), "needs 6 joint variables, or an array (N, 6), not (5,)"),
-        (lambda own: own.jacobian(np.zeros((2, 2, 6))), "not (2, 2, 6)"),
+        (lambda own: own.forward(np.zeros(5)), "needs 6 joint variables, or an array (…, 6), not (5,)"),
+        (lambda own: own.jacobian(np.zeros((2, 2, 5))), "or an array (…, 6), not (2, 2, 5)"),
         (lambda own: own.torques(np.zeros(6), np.zeros(5), np.zeros(6)), "qd: has the shape (5,)"),
         (lambda own: own.accelerations(np.zeros(6), np.zeros(6), np.zeros((3, 2))), "torque: has the shape (3, 2)"),
         (
@@ -202,12 +202,12 @@ def test_no_positions_give_nothing(titan: SerialArm):
         (lambda own: own.torques(*[np.zeros(6)] * 3, wrench="up"), "wrench: needs numbers, not 'up'"),
         (lambda own: own.forward("abc"), "q: needs numbers, not 'abc'"),
         (lambda own: own.forward([[0.0] * 6, [0.0] * 5]), "q: needs numbers"),
-        (lambda own: own.within(np.zeros(5)), "needs 6 joint variables, or an array (N, 6), not (5,)"),
+        (lambda own: own.within(np.zeros(5)), "needs 6 joint variables, or an array (…, 6), not (5,)"),
         (lambda own: own.singular_directions(np.zeros((3, 6))), "q: one position at a time"),
         (lambda own: own.accelerations(*[np.zeros(6)] * 3, method="newton"), "method: unknown method 'newton'"),
         (lambda own: own.inverse(np.eye(4), cost="nearst"), "cost: unknown cost 'nearst'; did you mean 'nearest'?"),
         (lambda own: own.inverse("here"), "pose: needs numbers, not 'here'"),
-        (lambda own: own.inverse(np.eye(3)), "pose: needs a pose (4, 4), not (3, 3)"),
+        (lambda own: own.inverse(np.eye(3)), "pose: needs a pose (4, 4), or an array (…, 4, 4), not (3, 3)"),
         (lambda own: own.inverse(np.full((4, 4), np.nan)), "pose: needs finite numbers"),
         (lambda own: own.inverse(2.0 * np.eye(4)), "pose: pose is not a rigid transformation"),
         (lambda own: own.inverse(np.eye(4), present=np.zeros(5)), "present: needs 6 numbers"),

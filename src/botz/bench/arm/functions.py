@@ -12,11 +12,12 @@ from botz.bench import peers
 from botz.bench.results import Result, duration
 from botz.physics.ik.choice import MOST
 from botz.robots import arm_calls as calls
-from botz.robots import arm_inverse_calls as inverse_calls
+from botz.robots.arm_inverse import ENTRIES
 from botz.robots.serial_arm import SerialArm
 
 FORWARD, JACOBIAN, INVERSE = "forward kinematics", "Jacobian", "all inverse solutions"
 TORQUES, ACCELERATIONS = "Newton-Euler", "forward dynamics"
+MASS, GRAVITY, CORIOLIS, ENERGY = "mass matrix", "gravity torques", "Coriolis matrix", "energy"
 SINGLE, METHOD, BATCHED = "single call", "method of SerialArm", "batched"
 CALLS = 200
 """Different states that single calls go through."""
@@ -71,69 +72,59 @@ def states(arm: SerialArm, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return q, rng.uniform(-1.0, 1.0, q.shape), rng.uniform(-1.0, 1.0, q.shape)
 
 
-class Room:
-    """All that the compiled calls of one arm need, made once."""
-
-    def __init__(self, arm: SerialArm):
-        self.arm = arm
-        n = arm.n
-        self.parameters = (arm.arm, arm.links)
-        self.frames = (np.zeros_like(arm._scratch), np.zeros((n + 1, 12)))
-        self.room = np.zeros((n + 3, n))
-        self.solve = {"titan4": inverse_calls.solve_titan4, "wrist": inverse_calls.solve_wrist}[arm.solver.kind]
-
-    def solving(self, poses: np.ndarray) -> tuple[Any, ...]:
-        """Arguments of the solver: nearest to the middle of the ranges, within them."""
-        count, n = len(poses), self.arm.n
-        wanted = np.tile(self.arm.middle, (count, 1))
-        out = (np.zeros((count, MOST, n)), np.zeros((count, MOST), dtype=np.int64), np.zeros((count, MOST)))
-        counts = (np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64))
-        return *self.parameters, poses, wanted, np.ones(n), True, np.zeros(12), *out, *counts
+def solving(arm: SerialArm, poses: np.ndarray) -> tuple[Any, ...]:
+    """Arguments of the compiled solver for one pose or many: nearest to the middle of the ranges, within them."""
+    wanted = np.empty((*poses.shape[:-2], arm.n))
+    wanted[...] = arm.middle
+    out = [np.zeros((*poses.shape[:-2], *shape)) for shape in ((MOST, arm.n), (MOST,), (MOST,), (2,))]
+    joints, codes, costs, outcome = out[0], out[1].astype(np.int64), out[2], out[3].astype(np.int64)
+    return arm._memory, poses, wanted, np.ones(arm.n), True, True, joints, codes, costs, outcome
 
 
 def single_works(arm: SerialArm) -> dict[str, Work]:
     """Compiled calls of one state each, with arrays made outside."""
-    room, n = Room(arm), arm.n
+    memory, n = arm._memory, arm.n
     q, qd, qdd = states(arm, CALLS)
-    poses = arm.forward(q)
-    pose, jacobian, none = np.eye(4), np.zeros((6, n)), np.zeros(0)
-    torque, acceleration = np.zeros(n), np.zeros(n)
-    fixed, dynamic = room.parameters, (calls.COMPOSITE, *room.frames, room.room, acceleration)
+    pose, jacobian, none, torque, found = np.eye(4), np.zeros((6, n)), np.zeros(0), np.zeros(n), np.zeros(n)
     full = list(zip(q, qd, qdd, strict=True))
+    solve = ENTRIES[arm.solver.kind]
     return {
-        FORWARD: each(calls.tool_pose, ((*fixed, a, *room.frames, pose) for a in q)),
-        JACOBIAN: each(calls.tool_jacobian, ((*fixed, a, *room.frames, jacobian) for a in q)),
-        INVERSE: each(room.solve, (room.solving(poses[k : k + 1]) for k in range(CALLS))),
-        TORQUES: each(calls.inverse_dynamics, ((*fixed, *state, none, *room.frames, torque) for state in full)),
-        ACCELERATIONS: each(calls.forward_dynamics, ((*fixed, *state, none, *dynamic) for state in full)),
+        FORWARD: each(calls.tool_poses, ((memory, a, pose) for a in q)),
+        JACOBIAN: each(calls.jacobians, ((memory, a, jacobian) for a in q)),
+        INVERSE: each(solve, (solving(arm, pose) for pose in arm.forward(q))),
+        TORQUES: each(calls.inverse_dynamics, ((memory, *state, none, torque) for state in full)),
+        ACCELERATIONS: each(calls.forward_dynamics, ((memory, *state, none, found) for state in full)),
     }
 
 
 def method_works(arm: SerialArm) -> dict[str, Work]:
     """What a user calls: arguments are looked at, results are arrays of their own."""
     q, qd, qdd = states(arm, CALLS)
+    pairs = list(zip(q, qd, strict=True))
     return {
         FORWARD: each(arm.forward, ((a,) for a in q)),
         JACOBIAN: each(arm.jacobian, ((a,) for a in q)),
         INVERSE: each(arm.inverse, ((pose,) for pose in arm.forward(q))),
         TORQUES: each(arm.torques, zip(q, qd, qdd, strict=True)),
         ACCELERATIONS: each(arm.accelerations, zip(q, qd, qdd, strict=True)),
+        MASS: each(arm.inertia, ((a,) for a in q)),
+        GRAVITY: each(arm.gravity, ((a,) for a in q)),
+        CORIOLIS: each(arm.coriolis, pairs),
+        ENERGY: each(arm.energy, pairs),
     }
 
 
 def batched_works(arm: SerialArm) -> dict[str, Work]:
-    room, n = Room(arm), arm.n
+    """The same methods with many states in one call."""
     q, qd, qdd = states(arm, BATCH)
-    poses = arm.forward(q)
-    out, jacobians, none = np.zeros_like(q), np.zeros((BATCH, 6, n)), np.zeros((0, 6))
-    fixed, solving = room.parameters, room.solving(poses)
-    dynamic = (*room.frames, room.room, out)
+    poses, jacobians, found = arm.forward(q), np.empty((BATCH, 6, arm.n)), np.empty_like(q)
+    solve, task = ENTRIES[arm.solver.kind], solving(arm, poses)
     return {
-        FORWARD: lambda: calls.tool_poses(*fixed, q, *room.frames, poses),
-        JACOBIAN: lambda: calls.tool_jacobians(*fixed, q, *room.frames, jacobians),
-        INVERSE: lambda: room.solve(*solving),
-        TORQUES: lambda: calls.inverse_dynamics_many(*fixed, q, qd, qdd, none, *room.frames, out),
-        ACCELERATIONS: lambda: calls.forward_dynamics_many(*fixed, q, qd, qdd, none, calls.COMPOSITE, *dynamic),
+        FORWARD: lambda: arm.forward(q, out=poses),
+        JACOBIAN: lambda: arm.jacobian(q, out=jacobians),
+        INVERSE: lambda: solve(*task),
+        TORQUES: lambda: arm.torques(q, qd, qdd, out=found),
+        ACCELERATIONS: lambda: arm.accelerations(q, qd, qdd, out=found),
     }
 
 
@@ -164,6 +155,10 @@ def peer_case(arm: SerialArm) -> dict[str, Any]:
         "probe": probe,
         "pose": arm.forward(probe),
         "torques": parts["inertial"] + parts["coriolis"] + parts["gravity"],
+        "inertia_matrix": arm.inertia(probe),
+        "gravity_torques": parts["gravity"],
+        "coriolis_torques": parts["coriolis"],
+        "kinetic_energy": arm.energy(probe, probe)[0],
     }
     plain = {name: value.tolist() for name, value in case.items()}
     return {**plain, "calls": CALLS, "batch": BATCH, "round": ROUND, "repeats": REPEATS}
@@ -194,18 +189,23 @@ def rows_of(robot: str) -> list[Result]:
         metric = f"{robot}: {function}, {way}{note}"
         return duration(metric, times[function, way], "µs", target=target, **peer)
 
+    # What Pinocchio computes stays in its data or is copied from there; results of SerialArm's methods are new arrays.
+    of_one: dict[str, dict[str, Any]] = {
+        FORWARD: pinocchio.against("tool's pose", "framesForwardKinematics and the tool's matrix"),
+        JACOBIAN: pinocchio.against(JACOBIAN, "computeFrameJacobian"),
+        INVERSE: eaik.against(INVERSE, "IK"),
+        TORQUES: pinocchio.against(TORQUES, "rnea"),
+        ACCELERATIONS: pinocchio.against(ACCELERATIONS, "aba"),
+        MASS: pinocchio.against(MASS, "crba, which fills its upper half"),
+        GRAVITY: pinocchio.against(GRAVITY, "computeGeneralizedGravity"),
+        CORIOLIS: pinocchio.against(CORIOLIS, "computeCoriolisMatrix"),
+        ENERGY: pinocchio.against(ENERGY, "computeKineticEnergy and computePotentialEnergy"),
+    }
     rows = []
-    rnea, aba = pinocchio.found.get(TORQUES), pinocchio.found.get(ACCELERATIONS)
     for way in (SINGLE, METHOD):
-        rows += [
-            row(FORWARD, way, **pinocchio.against("tool's pose", "framesForwardKinematics and the tool's matrix")),
-            row(JACOBIAN, way, **pinocchio.against(JACOBIAN, "computeFrameJacobian")),
-            row(INVERSE, way, **eaik.against(INVERSE, "IK")),
-            row(TORQUES, way, target=rnea if way == SINGLE else None, **pinocchio.against(TORQUES, "rnea")),
-            row(
-                ACCELERATIONS, way, target=aba if way == SINGLE else None, **pinocchio.against(ACCELERATIONS, "aba")
-            ),
-        ]  # fmt: skip
+        for function, peer in of_one.items():
+            if (function, way) in times:
+                rows.append(row(function, way, target=peer.get("peer_value"), **peer))
     rows += [
         row(FORWARD, SINGLE, ", against frames alone", **pinocchio.against(FORWARD, "forwardKinematics")),
         row(FORWARD, BATCHED, **pinocchio.against(FORWARD, "forwardKinematics, one by one")),

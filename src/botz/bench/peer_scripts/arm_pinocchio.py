@@ -44,12 +44,22 @@ def main():
         return data.oMf[tool].homogeneous
 
     probe = case["probe"]
+
+    def energy(q, qd):
+        return pin.computeKineticEnergy(model, data, q, qd), pin.computePotentialEnergy(model, data, q)
+
     require("the tool's pose", pose(probe), case["pose"])
     require("the torques", pin.rnea(model, data, probe, probe, probe), case["torques"])
     require("the accelerations", pin.aba(model, data, probe, probe, case["torques"]), probe)
+    require("the mass matrix", np.triu(pin.crba(model, data, probe)), np.triu(case["inertia_matrix"]))
+    require("gravity's torques", pin.computeGeneralizedGravity(model, data, probe), case["gravity_torques"])
+    require("the kinetic energy", pin.computeKineticEnergy(model, data, probe, probe), case["kinetic_energy"])
+    coriolis = pin.computeCoriolisMatrix(model, data, probe, probe) @ probe
+    require("the torques of speeds", coriolis, case["coriolis_torques"])
 
     q, qd, qdd = states(case, case["calls"])
     one, three = rows(q, first=(model, data)), rows(q, qd, qdd, first=(model, data))
+    two = rows(q, qd, first=(model, data))
     jacobians = [(*arguments, tool, world) for arguments in one]
     found = {
         "forward kinematics": single(case, pin.forwardKinematics, one),
@@ -57,6 +67,10 @@ def main():
         "Jacobian": single(case, pin.computeFrameJacobian, jacobians),
         "Newton-Euler": single(case, pin.rnea, three),
         "forward dynamics": single(case, pin.aba, three),
+        "mass matrix": single(case, pin.crba, one),
+        "gravity torques": single(case, pin.computeGeneralizedGravity, one),
+        "Coriolis matrix": single(case, pin.computeCoriolisMatrix, two),
+        "energy": single(case, energy, rows(q, qd)),
     }
     # One thread, as the benchmark's own.
     many = [np.asfortranarray(values.T) for values in states(case, case["batch"])]

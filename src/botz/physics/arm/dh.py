@@ -95,14 +95,23 @@ def chain_jacobian(links, frames, px, py, pz, jacobian):
 
 
 @compiled
+def tool_point(arm, last):
+    """The tool's point in the base's axes."""
+    x, y, z = combined(
+        last[0], last[1], last[2], last[3], last[4], last[5], last[6], last[7], last[8],
+        arm.tool_x, arm.tool_y, arm.tool_z,
+    )  # fmt: skip
+    return last[9] + x, last[10] + y, last[11] + z
+
+
+@compiled
 def tool_frame(arm, last, tool):
     """The tool's axes and point in the base's axes, from those of the last frame; twelve numbers each."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = last[0], last[1], last[2], last[3], last[4], last[5], last[6], last[7], last[8]
     tool[0], tool[1], tool[2] = combined(xx, xy, xz, yx, yy, yz, zx, zy, zz, arm.tool_xx, arm.tool_yx, arm.tool_zx)
     tool[3], tool[4], tool[5] = combined(xx, xy, xz, yx, yy, yz, zx, zy, zz, arm.tool_xy, arm.tool_yy, arm.tool_zy)
     tool[6], tool[7], tool[8] = combined(xx, xy, xz, yx, yy, yz, zx, zy, zz, arm.tool_xz, arm.tool_yz, arm.tool_zz)
-    x, y, z = combined(xx, xy, xz, yx, yy, yz, zx, zy, zz, arm.tool_x, arm.tool_y, arm.tool_z)
-    tool[9], tool[10], tool[11] = last[9] + x, last[10] + y, last[11] + z
+    tool[9], tool[10], tool[11] = tool_point(arm, last)
 
 
 @inlined
