@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from versions import serve
 
 # The time of this thread alone, so that others on the machine count little; where it is counted in ticks, all time.
@@ -121,7 +122,7 @@ class Steps:
         }
         self.row_every = case.row_every
         self.start, self.rest = self.engine.snapshot(), self.engine.inputs.copy()
-        self.rows = driven._row[None].repeat(self.count // case.row_every + 1 if case.row_every else 1, axis=0)
+        self.rows = np.empty((self.count // case.row_every + 1 if case.row_every else 1, driven.channels.width))
 
     def seconds(self) -> float:
         """Of one pass."""
