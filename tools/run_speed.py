@@ -82,7 +82,11 @@ def cases() -> list[Case]:
         ]
 
     for step, method in ((60e-6, "euler"), (60e-6, "rk4"), (400e-6, "rk4"), (1e-3, "implicit-fast")):
-        its = {"time.step": step, "time.method": method, "controllers.pilot.rate": 50}
+        rates = {
+            key: 1.0 / (round(1.0 / rate / step) * step)
+            for key, rate in (("controllers.pilot.rate", 50.0), ("record.rate", 100.0))
+        }
+        its = {"time.step": step, "time.method": method, **rates}
         name = f"multibody: Lophorina, step of {step:g} s, {method}"
         found.append(Case(name, "lophorina-hover", 8000 * step, its, row_every=20))
     found += [
