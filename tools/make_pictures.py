@@ -2,7 +2,7 @@
 
     python tools/make_pictures.py
 
-Writes docs/pictures/*.png and docs/notebooks/first-steps.ipynb. Needs the extra `test`.
+Writes docs/pictures/*.png and docs/notebooks/*.ipynb. Needs the extra `test`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from botz.view.wheel_drawing import draw_robot
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
-NOTEBOOK = ROOT / "docs" / "notebooks" / "first-steps.ipynb"
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 DRAWN_ROBOTS = ("ackermann-rear-drive",)
 DRIVEN_OVER_GROUND = ("vivi-rough", "vivi-half-pipe")
 FLIGHTS = (
@@ -47,6 +47,8 @@ FLIGHTS = (
 SOLVED_POSE = (1.2, 0.3, 0.4, np.pi / 2, 0.0, np.pi / 2)
 """Of which the page on arms shows all solutions."""
 DOTS_PER_INCH = 110
+LARGEST_HTML = 200_000
+"""Of what a cell shows [bytes]."""
 
 
 def demo_picture(folder: Path) -> None:
@@ -162,12 +164,13 @@ def flight_pictures(folder: Path) -> None:
         small.save(PICTURES / f"{name}.png", optimize=True)
 
 
-def execute_notebook(folder: Path) -> None:
-    """Every cell in a fresh kernel and an empty folder; what differs from run to run is left out of the file."""
+def execute_notebook(path: Path, folder: Path) -> None:
+    """Every cell in a fresh kernel and an empty folder; what differs from run to run is left out of the file, and so is
+    what is too large for it, such as a replay in 3D."""
     import nbformat
     from nbclient import NotebookClient
 
-    notebook: Any = nbformat.read(NOTEBOOK, as_version=4)
+    notebook: Any = nbformat.read(path, as_version=4)
     os.environ.pop("MPLBACKEND", None)  # the kernel has one of its own, which puts pictures into the file
     NotebookClient(
         notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
@@ -176,11 +179,14 @@ def execute_notebook(folder: Path) -> None:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+            for output in cell.outputs:
+                if len(output.get("data", {}).get("text/html", "")) > LARGEST_HTML:
+                    del output["data"]["text/html"]
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
-    nbformat.write(notebook, NOTEBOOK)
+    nbformat.write(notebook, path)
 
 
 def main() -> int:
@@ -196,8 +202,9 @@ def main() -> int:
         solutions_picture()
         teleoperation_picture(folder)
         flight_pictures(folder)
-        (folder / "notebook").mkdir()
-        execute_notebook(folder / "notebook")
+        for notebook in NOTEBOOKS:
+            (folder / notebook.stem).mkdir()
+            execute_notebook(notebook, folder / notebook.stem)
     return 0
 
 

@@ -110,6 +110,14 @@ def test_without_a_folder_nothing_is_written(tmp_path: Path, monkeypatch: pytest
     assert botz.compare(rec, [again]).differences[0].max == 0.0
 
 
+def test_a_notebook_shows_summary_and_plot():
+    shown = botz.simulate(DRIVEN | {"name": "mine"})._repr_html_()
+    assert "<td>mine</td>" in shown and "<td>rover</td>" in shown and "<td>in memory</td>" in shown
+    assert 'src="data:image/png;base64,' in shown and len(shown) < 200_000
+    hostile = DRIVEN | {"record": {"channels": ["rover/left/slip"]}, "robots": ROVER["robots"]}
+    assert "<table" in botz.simulate(hostile)._repr_html_()
+
+
 def test_a_saved_recording_is_the_one_that_a_run_leaves(tmp_path: Path):
     rec = botz.simulate(DRIVEN)
     kept = botz.simulate(DRIVEN, out=tmp_path / "kept")

@@ -10,8 +10,10 @@ import pytest
 
 from botz.bench import peers, results, suites
 from botz.bench.kinematics import suite as kinematics
+from botz.bench.python import suite as python
 from botz.bench.startup import suite as startup
 from botz.errors import InputError
+from botz.scenario.families import FAMILIES
 
 KEYS = {"metric", "value", "unit", "target", "met", "peer", "peer_value", "ratio"}
 
@@ -61,6 +63,18 @@ def test_starting_up_is_measured_by_commands_of_their_own(monkeypatch: pytest.Mo
     assert rows["botz --help"]["target"] == 0.2
     assert rows["warm botz run differential-circle, to its end"]["target"] == 0.8
     assert all(row["value"] > 0 for row in rows.values())
+
+
+def test_what_a_script_pays_per_call_is_measured_for_every_family(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(python, "CALLS", 3)
+    monkeypatch.setattr(python, "SHORT_RUNS", 2)
+    monkeypatch.setattr(python, "best", lambda measure, repeats=1: measure())
+    rows = {row["metric"]: row for row in suites.run("python")["results"]}
+    for family in FAMILIES:
+        assert rows[f"{family}: step(inputs) beside the physics"]["target"] == 20.0
+        assert rows[f"{family}: reset"]["value"] > 0.0
+    assert rows["2 short runs in a loop"]["target"] == 5.0
+    assert all(row["ratio"] for row in rows.values())
 
 
 def test_a_peer_that_is_not_installed_is_skipped_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 VIEWER = "botz.view.replay_view:show"
-"""What shows a recording: a name, since reading needs no viewer."""
+SUMMARY_VIEW = "botz.view.notebook:recording_html"
+"""What shows a recording, and its summary in a notebook: names, since reading needs no viewer."""
 
 
 def read(path: str | Path) -> Recording:
@@ -360,6 +361,10 @@ class Recording:
         return pandas.DataFrame(data, index=pandas.Index(times, name="time"))
 
     # --- a look at it ---------------------------------------------------------------------------------
+
+    def _repr_html_(self) -> str:
+        text: str = imported(SUMMARY_VIEW)(self)
+        return text
 
     def show(self, *, rate: float = 60.0, height: int = 520) -> Any:
         """Replay it in 3D: inline in a notebook, as the last line of a cell; otherwise in the browser, from a temporary

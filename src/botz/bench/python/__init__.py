@@ -1,0 +1,1 @@
+"""What a script pays for calling from Python."""
