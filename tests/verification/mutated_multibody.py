@@ -115,7 +115,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a root's velocity in the world's axes", ROWS, "observe_root",
-        "R[k] * vx + R[3 + k] * vy + R[6 + k] * vz", "(vx, vy, vz)[k]",
+        "rot[k] * vx + rot[3 + k] * vy + rot[6 + k] * vz", "(vx, vy, vz)[k]",
         ("other_sensors",),
     ),
     # --- the air

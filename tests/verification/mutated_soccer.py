@@ -154,7 +154,7 @@ MUTATIONS = (
     ),
     Mutation(
         "snapshots without the ball", ENGINE, "SoccerEngine.state_arrays",
-        "for name in part.dtype.names}", "for name in part.dtype.names if not name.startswith(\"ball_\")}",
+        "for name in part.dtype.names or ()}", "for name in part.dtype.names if not name.startswith(\"ball_\")}",
         ("same_again",),
     ),
 )  # fmt: skip
