@@ -56,8 +56,8 @@ def test_a_layer_of_another_package_is_listed_with_its_texts_and_drawn(browser: 
     page.page.reload()
     page.until("window.botzLab && botzLab.state.link === 'connected'", "a link")
     page.start("circle.yaml")
-    assert set(page.js("[...botzLab.state.layers]")) == {"tether", "trail", "grid"}
     page.until(f"({DRAWN})('tether') === 4", "the marks again")
+    assert set(page.js("[...botzLab.state.layers]")) == {"tether", "trail", "grid"}
     page.page.click("#tab-layers")
     row.click()
     page.until(f"({DRAWN})('tether') === 0", "none")
