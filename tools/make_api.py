@@ -67,6 +67,8 @@ SECTIONS: dict[str, list[str]] = {
         "botz.record.poses:Poses",
         "botz:state_at",
         "botz:compare",
+        "botz.record.compare:open_track",
+        "botz.record.trajectory:Trajectory",
         "botz.record.compare:Comparison",
         "botz.record.compare:Difference",
         "botz.record.compare:ErrorSeries",
@@ -233,7 +235,7 @@ def written_signature(title: str, signature: inspect.Signature) -> str:
     parts: list[str] = []
     keywords = False
     for argument in signature.parameters.values():
-        if argument.name in ("self", "arm") and not parts and "." in title and not title.startswith("botz."):
+        if argument.name in ("self", "arm") and not parts and title[:1].isupper():
             continue
         if argument.kind is argument.KEYWORD_ONLY and not keywords:
             if not any(part.startswith("*") for part in parts):
@@ -307,8 +309,8 @@ def written_attributes(attributes: list[Attribute]) -> str:
 def written(entry: Entry, level: int) -> Iterator[str]:
     """The paragraphs of one entry."""
     yield f"{'#' * level} {entry.title}"
-    if inspect.isclass(entry.thing) and entry.module != "botz":
-        yield f"Class of `{entry.module}`."
+    if level == 3 and entry.module != "botz":
+        yield f"{'Class' if inspect.isclass(entry.thing) else 'Function'} of `{entry.module}`."
     if entry.signature:
         yield textwrap.indent(entry.signature, "    ")
     if entry.text:

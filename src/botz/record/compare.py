@@ -103,7 +103,14 @@ class Comparison:
 
 
 def open_track(path: str | Path) -> Track:
-    """A recording (file or folder) or a text file with columns X Y or X Y Z."""
+    """What `compare` takes: a recording (file or folder), or a path from a text file with columns X Y or X Y Z [m].
+    Raises InputError for what is neither.
+
+    >>> from botz.record.compare import open_track
+    >>> np.savetxt("line.txt", [[0.0, -1.0], [1.0, -1.0]])
+    >>> open_track("line.txt").points.shape
+    (2, 2)
+    """
     path = Path(path)
     if path.is_file():
         with path.open("rb") as file:
