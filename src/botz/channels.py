@@ -15,22 +15,30 @@ from botz.scenario.names import closest
 
 @dataclass(frozen=True)
 class Channel:
-    """One quantity that can be measured, recorded or commanded."""
+    """One quantity that can be measured, recorded or commanded.
+
+    >>> speed = sim.channels["rover/twist"]
+    >>> speed.unit, speed.components, speed.size
+    ('m/s, m/s, rad/s', ('vx', 'vy', 'yaw_rate'), 3)
+    """
 
     name: str
     """`<robot>/<part>/<quantity>`, or `<robot>/<quantity>` for the robot as a whole."""
     unit: str
     """SI unit, as `rad/s`; components of different units are listed: `m, m, rad`. `1` for pure numbers."""
     description: str
+    """What it is, in a few words."""
     components: tuple[str, ...] = ()
     """Names of the components of a vector; empty for a single number."""
 
     @property
     def size(self) -> int:
+        """How many numbers it has."""
         return max(1, len(self.components))
 
     @property
     def robot(self) -> str:
+        """The robot that it belongs to."""
         return self.name.split("/", 1)[0]
 
     @property
@@ -62,10 +70,17 @@ class Columns:
 
 
 class ChannelTable:
-    """Channels laid side by side in one row of numbers."""
+    """Channels laid side by side in one row of numbers. It can be iterated over, and indexed by a name.
+
+    >>> [channel.name for channel in sim.channels][:2]
+    ['rover/pose', 'rover/twist']
+    >>> sim.channels["rover/pose"].unit
+    'm, m, rad'
+    """
 
     def __init__(self, channels: Sequence[Channel]):
         self.channels = tuple(channels)
+        """The channels, in order."""
         self.slices: dict[str, slice] = {}
         offset = 0
         for channel in self.channels:
@@ -74,6 +89,7 @@ class ChannelTable:
             self.slices[channel.name] = slice(offset, offset + channel.size)
             offset += channel.size
         self.width = offset
+        """How many numbers a row has."""
         self._by_name = {channel.name: channel for channel in self.channels}
         self.is_vector = {channel.name: bool(channel.components) for channel in self.channels}
         self._of_robot: dict[str, list[Channel]] = {}
@@ -84,11 +100,21 @@ class ChannelTable:
 
     @classmethod
     def of_plain(cls, rows: Sequence[Sequence[Any]]) -> ChannelTable:
-        """The table that `plain` has been made of."""
+        """The table that `plain` has been made of.
+
+        >>> type(sim.channels).of_plain(sim.channels.plain()).width == sim.channels.width
+        True
+        """
         return cls([Channel(name, unit, description, tuple(parts)) for name, unit, description, parts in rows])
 
     def plain(self) -> list[list[Any]]:
-        """The table as plain data, for readers in other processes and in a browser."""
+        """The table as plain data, for readers in other processes and in a browser: name, unit, description and
+        components of each channel.
+
+        >>> name, unit, description, components = sim.channels.plain()[0]
+        >>> name, components
+        ('rover/pose', ['x', 'y', 'heading'])
+        """
         return [[one.name, one.unit, one.description, list(one.components)] for one in self.channels]
 
     def __iter__(self) -> Iterator[Channel]:
@@ -102,29 +128,53 @@ class ChannelTable:
         return self._by_name[name]
 
     def slice_of(self, name: str) -> slice:
+        """Where a channel lies in a row. Raises InputError for an unknown name.
+
+        >>> sim.channels.slice_of("rover/pose")
+        slice(0, 3, None)
+        """
         try:
             return self.slices[name]
         except KeyError:
             raise InputError(Problem(f"unknown channel {name!r}{closest(name, self.slices)}")) from None
 
     def value(self, row: np.ndarray, name: str) -> Any:
-        """The channel's value in `row` (…, width): a vector for vectors, a number for numbers."""
+        """The channel's value in `row` (…, width): a vector for vectors, a number for numbers. Raises InputError for an
+        unknown name.
+
+        >>> sim.channels.value(np.zeros((5, sim.channels.width)), "rover/pose").shape
+        (5, 3)
+        """
         columns = row[..., self.slice_of(name)]
         return columns if self._by_name[name].components else columns[..., 0]
 
     def of_robot(self, robot: str) -> list[Channel]:
+        """The channels of one robot; none for an unknown one.
+
+        >>> sim.inputs.of_robot("rover")[0].name
+        'rover/left/speed'
+        """
         return self._of_robot.get(robot, [])
 
     def span_of_robot(self, robot: str) -> slice:
-        """Where a robot's channels lie; those of one robot are declared together."""
+        """Where a robot's channels lie; those of one robot are declared together.
+
+        >>> sim.channels.span_of_robot("rover").start
+        0
+        """
         own = self.of_robot(robot)
         return slice(self.slices[own[0].name].start, self.slices[own[-1].name].stop) if own else slice(0, 0)
 
 
 class Values(Mapping[str, Any]):
-    """All channels at one moment, by full name: `values["vivi/pose"]`. Vectors are arrays, single numbers are floats.
+    """All channels at one moment, by full name: a mapping. Vectors are arrays, single numbers are floats, all in SI.
 
-    Numbers are taken out of the row when they are asked for: a step that nobody looks at costs one copied row.
+    Numbers are taken out of the row when they are asked for: a step that nobody looks at costs one copied row. An
+    unknown name raises KeyError.
+
+    >>> values = sim.step(n=100)
+    >>> values["rover/pose"].round(3), "rover/pose" in values
+    (array([ 0.05 , -0.999,  0.05 ]), True)
     """
 
     __slots__ = ("_row", "_table")
@@ -149,7 +199,11 @@ class Values(Mapping[str, Any]):
         return f"Values({dict(self)!r})"
 
     def of(self, robot: str) -> Measured:
-        """The channels of one robot, by local name."""
+        """The channels of one robot, by local name. Raises InputError for an unknown robot.
+
+        >>> sim.values().of("rover")["pose"]
+        array([ 0., -1.,  0.])
+        """
         if not self._table.of_robot(robot):
             raise InputError(Problem(f"no robot {robot!r}{closest(robot, {c.robot for c in self._table})}"))
         return Measured(self._table, self._row, robot)
@@ -157,7 +211,12 @@ class Values(Mapping[str, Any]):
 
 class Measured(Values):
     """Channels of one robot at one moment, by local name: `measured["pose"]` of robot `vivi` is `vivi/pose`, and
-    `measured.of("other")` gives another robot's."""
+    `measured.of("other")` gives another robot's. Controllers get one. It is a mapping as `Values` is.
+
+    >>> measured = sim.measured("rover")
+    >>> measured["twist"], list(measured)[:2]
+    (array([0., 0., 0.]), ['pose', 'twist'])
+    """
 
     __slots__ = ("_robot",)
 

@@ -26,21 +26,33 @@ def _harmless(letter: str) -> bool:
 
 
 class BotzError(Exception):
-    """Base of everything that Botz raises on purpose."""
+    """Base of everything that Botz raises on purpose. `exit_code` is what the command line returns for it.
+
+    >>> issubclass(botz.InputError, botz.BotzError), botz.InputError.exit_code
+    (True, 2)
+    """
 
     exit_code = 1
+    """What the command line returns for it."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake in what a user wrote: the place, the value and the remedy."""
+    """One mistake in what a user wrote: the place, the value and the remedy.
+
+    >>> from botz.errors import Problem
+    >>> print(Problem("needs a length", key="robots.rover.pose.0"))
+    robots.rover.pose.0: needs a length
+    """
 
     message: str
     """What is wrong and what to do, with the value and the valid choices."""
     key: str = ""
     """Path of the key in the document, as `robots.rover.wheels.left.radius`."""
     file: Path | None = None
+    """The file that it is in, where there is one."""
     line: int | None = None
+    """The line of that file, from 1."""
 
     def __str__(self) -> str:
         place = ""
@@ -55,7 +67,14 @@ class ArgumentProblem(Problem):
 
 
 class InputError(BotzError):
-    """Bad input: all problems found, at once."""
+    """Bad input: all problems found, at once, as a list of `Problem` in `problems`.
+
+    >>> try:
+    ...     botz.load("differential-circle", overrides={"time.step": "1 kg", "robots.rover.poes": 1})
+    ... except botz.InputError as error:
+    ...     [problem.key for problem in error.problems]
+    ['time.step', 'robots.rover.poes']
+    """
 
     exit_code = 2
 
@@ -63,15 +82,24 @@ class InputError(BotzError):
         if isinstance(problems, str):
             problems = Problem(problems)
         self.problems = [problems] if isinstance(problems, Problem) else list(problems)
+        """All mistakes found."""
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
 class DivergedError(BotzError):
-    """A state stopped being finite: when, and the last rows of channels before and at that moment."""
+    """A state stopped being finite: `step` says when, `last_rows` has the last rows of channels before and at that
+    moment.
+
+    >>> error = botz.DivergedError("not finite at step 3", step=3, last_rows=[[0.0], [float("inf")]])
+    >>> error.step, len(error.last_rows)
+    (3, 2)
+    """
 
     def __init__(self, message: str, *, step: int, last_rows: Sequence[Sequence[float]]):
         self.step = step
+        """The step at which the state was first not finite."""
         self.last_rows = last_rows
+        """The last rows of channels up to that step."""
         super().__init__(message)
 
 
@@ -84,12 +112,25 @@ class StoppedError(BotzError):
 
 
 class ControllerError(BotzError):
-    """A controller failed; its own traceback is in `details`."""
+    """A controller failed; its own traceback is in `details`.
+
+    >>> try:
+    ...     botz.simulate(scenario, controllers={"rover": lambda t, measured: 1 / 0})
+    ... except botz.ControllerError as error:
+    ...     print(error)
+    the controller given for 'rover' failed at t = 0 s: ZeroDivisionError: division by zero
+    """
 
     def __init__(self, message: str, details: str = ""):
         self.details = details
+        """The controller's own traceback."""
         super().__init__(message)
 
 
 class RecordingError(BotzError):
-    """A recording could not be written or read."""
+    """A recording could not be written or read, for example on a full disk.
+
+    >>> raise botz.RecordingError("no space left")
+    Traceback (most recent call last):
+    botz.errors.RecordingError: no space left
+    """

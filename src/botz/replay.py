@@ -120,11 +120,18 @@ def snapshot_before(recording: Recording, step: int) -> bytes:
 
 
 def state_at(recording: Recording, seconds: float, *, run_elements: bool = True) -> bytes:
-    """The complete state of a recorded run at any time, to start another from (`run_scenario(…, start=…)`).
+    """The complete state of a recorded run at any time [s], to start another from: `simulate(…, start=…)` or
+    `Simulation.restore`.
 
     From the last recorded state before, the recorded inputs lead to exactly the state that the run had. Its controllers
     look on, so that theirs is what it was too; where the robot was driven by hand meanwhile, it is what they would have
-    made of what they saw.
+    made of what they saw. `run_elements=False` refuses to run a user's force elements. Raises InputError for a time
+    outside the run.
+
+    >>> state = botz.state_at(rec, 0.5)
+    >>> further = botz.simulate(scenario, duration=0.2, start=state)
+    >>> further.time()[[0, -1]]
+    array([0.5, 0.7])
     """
     if not 0.0 <= seconds <= recording.duration:
         raise InputError(f"t = {seconds:g} s is outside {recording.label}, which ends at {recording.duration:g} s")

@@ -17,7 +17,7 @@ from botz.scenario import library
 from botz.scenario.families import FAMILIES
 from botz.scenario.load import load_robot
 
-LANGUAGES = {"python", "yaml", "sh", "text", "toml", "csv", "bibtex", "math"}
+LANGUAGES = {"python", "yaml", "sh", "text", "toml", "csv", "bibtex", "math", "pycon"}
 LAUNCHER_LEVEL = re.compile(
     r"git clone \S+|cd \S+|\.ci/run|sudo apt install .+|pipx? install .+|python -m venv .+|\. \S+/bin/activate"
     r"|botz doctor|mkdir -p \S+ && ln -s .+"

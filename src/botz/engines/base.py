@@ -31,7 +31,12 @@ class EngineState:
 
 @dataclass(frozen=True)
 class RobotState:
-    """Where one robot is and how it moves."""
+    """Where one robot is and how it moves: `Simulation.get_state` makes it.
+
+    >>> state = sim.get_state("rover")
+    >>> state.pose, list(state.joints)
+    (array([ 0., -1.,  0.]), ['left', 'right'])
+    """
 
     pose: np.ndarray
     """As its channel `pose`: (x, y, heading), or (x, y, z, quat_wxyz)."""

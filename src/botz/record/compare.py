@@ -25,25 +25,42 @@ Track = Recording | Trajectory
 
 @dataclass(frozen=True)
 class ErrorSeries:
-    """One error with one unit, sample by sample."""
+    """One error with one unit, sample by sample.
+
+    >>> other = botz.simulate(scenario.with_({"robots.rover.pose": [0, -1.5, 0]}))
+    >>> distance = botz.compare(rec, [other]).differences[0].errors[0]
+    >>> distance.label, distance.unit, round(distance.max, 3)
+    ('distance', 'm', 0.5)
+    """
 
     label: str
     """`distance`, `heading`, `rotation`, or a component's name."""
     unit: str
+    """Unit of the values."""
     values: np.ndarray
     """(k), not negative."""
     rms: float
+    """Root mean square of the values."""
     max: float
+    """Largest of the values."""
     worst: int
     """Sample where it is largest."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One run against the reference."""
+    """One run against the reference.
+
+    >>> other = botz.simulate(scenario.with_({"robots.rover.pose": [0, -1.5, 0]}))
+    >>> difference = botz.compare(rec, [other]).differences[0]
+    >>> [error.label for error in difference.errors], difference.by_time
+    (['distance', 'heading'], True)
+    """
 
     name: str
+    """What the other run is called: its folder, its file or its scenario."""
     channel: str
+    """The other run's channel; empty for a plain path."""
     by_time: bool
     """Compared at equal times; else each sample with the nearest place of the path."""
     time: np.ndarray | None
@@ -55,25 +72,45 @@ class Difference:
 
     @property
     def rms(self) -> float:
+        """Root mean square of the first error, in its unit."""
         return self.errors[0].rms
 
     @property
     def max(self) -> float:
+        """Largest value of the first error, in its unit."""
         return self.errors[0].max
 
 
 @dataclass(frozen=True)
 class Comparison:
+    """What `compare` returns: the reference, and one `Difference` for each other run.
+
+    >>> comparison = botz.compare(rec, [rec])
+    >>> comparison.channel, comparison.unit, len(comparison.differences)
+    ('rover/pose', 'm, m, rad', 1)
+    """
+
     reference: str
+    """What the reference is called."""
     channel: str
+    """The reference's channel; empty where all are plain paths."""
     unit: str
+    """Unit of that channel."""
     points: np.ndarray
     """The reference's positions (m, d)."""
     differences: tuple[Difference, ...]
+    """One for each other run, in order."""
 
 
 def open_track(path: str | Path) -> Track:
-    """A recording (file or folder) or a text file with columns X Y or X Y Z."""
+    """What `compare` takes: a recording (file or folder), or a path from a text file with columns X Y or X Y Z [m].
+    Raises InputError for what is neither.
+
+    >>> from botz.record.compare import open_track
+    >>> np.savetxt("line.txt", [[0.0, -1.0], [1.0, -1.0]])
+    >>> open_track("line.txt").points.shape
+    (2, 2)
+    """
     path = Path(path)
     if path.is_file():
         with path.open("rb") as file:
@@ -85,9 +122,14 @@ def open_track(path: str | Path) -> Track:
 def compare(reference: Track, others: Sequence[Track], channel: str | None = None) -> Comparison:
     """Error of each of `others` against `reference`.
 
-    `channel` names what is compared; without it, the pose of the reference's robot. In another recording it may
-    belong to a robot of another name. Two recordings are compared at the reference's times where both were
-    running; with a plain path on either side, each sample is measured to the nearest place of the path.
+    `channel` names what is compared; without it, the pose of the reference's robot. In another recording it may belong
+    to a robot of another name. Two recordings are compared at the reference's times where both were running; with a
+    plain path on either side, each sample is measured to the nearest place of the path. Raises InputError where nothing
+    can be compared.
+
+    >>> other = botz.simulate(scenario.with_({"robots.rover.pose": [0, -1.5, 0]}))
+    >>> round(botz.compare(rec, [other]).differences[0].rms, 3)
+    0.5
     """
     recordings = [track for track in (reference, *others) if isinstance(track, Recording)]
     name = channel or (_default_channel(recordings[0]) if recordings else "")

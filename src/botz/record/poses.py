@@ -9,7 +9,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Poses:
-    """Position and attitude of a frame in the world, sample by sample."""
+    """Position and attitude of a frame in the world, sample by sample. `Recording.pose` makes it.
+
+    >>> poses = rec.pose("rover")
+    >>> poses.position.shape, poses.quat_wxyz.shape, poses.rotation.shape
+    ((101, 3), (101, 4), (101, 3, 3))
+    >>> round(float(poses.heading[-1]), 3)
+    0.5
+    """
 
     time: np.ndarray
     """(k) [s]"""
@@ -20,7 +27,7 @@ class Poses:
 
     @property
     def rotation(self) -> np.ndarray:
-        """(k, 3, 3): columns are the frame's axes in the world."""
+        """Rotation matrices (k, 3, 3): columns are the frame's axes in the world."""
         w, x, y, z = self.quat_wxyz.T
         rows = [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -31,7 +38,7 @@ class Poses:
 
     @property
     def heading(self) -> np.ndarray:
-        """(k): direction of the frame's x axis seen from above, without jumps [rad]."""
+        """Direction of the frame's x axis seen from above (k), without jumps [rad]."""
         ahead = self.rotation[:, :, 0]
         return np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
 

@@ -39,7 +39,14 @@ SUMMARY_VIEW = "botz.view.notebook:recording_html"
 
 
 def read(path: str | Path) -> Recording:
-    """Open a recording: an .mcap file, or the folder of a run that holds `recording.mcap`."""
+    """Open a recording: an .mcap file, or the folder of a run that holds `recording.mcap`.
+
+    Raises InputError for what is not there or no recording. One that is cut short can be read up to there.
+
+    >>> file = rec.save("run")
+    >>> botz.read("run")
+    <Recording run/recording.mcap of 'differential-circle', ... channels>
+    """
     path = Path(path)
     if path.is_dir():
         if not (path / RECORDING).is_file():
@@ -67,14 +74,26 @@ def run_first(scenario: str) -> str:
 
 
 class Recording:
-    """A recorded run. The description is read at once; numbers are read on first use and then kept."""
+    """A recorded run, from `simulate` or `read`. The description is read at once; numbers are read on first use and
+    then kept.
+
+    It is indexed by a channel's name: values are (k,) for a number and (k, components) for a vector, in SI. It can be
+    iterated over, and `in` asks for a name. An unknown name raises InputError.
+
+    >>> rec["rover/pose"].shape, "rover/pose" in rec, list(rec)[:2]
+    ((101, 3), True, ['rover/pose', 'rover/twist'])
+    >>> rec.duration, rec.rates["rover/pose"], rec.complete
+    (1.0, 100.0, True)
+    """
 
     def __init__(self, contents: Contents):
         self._contents = contents
         self.file = contents.file
         """Where it lies; None for one in memory."""
         self.summary: dict[str, str] = contents.metadata.get(SUMMARY_RECORD, {})
+        """What the run came to, as text by name."""
         self.header = header_of(contents)
+        """What the run was: scenario, seed, length of a step, versions."""
         try:
             self._describe()
         except DAMAGE as error:
@@ -84,6 +103,7 @@ class Recording:
 
     def _describe(self) -> None:
         self.streams: tuple[StreamSpec, ...] = streams_of(self._contents)
+        """What was recorded together, at one rate."""
         self._topics: dict[int, OwnTopic] = {}
         self._commands: dict[str, CommandTopic] = {}
         self._bytes: dict[str, ByteTopic] = {}
@@ -116,20 +136,25 @@ class Recording:
         order = dict.fromkeys(c.name for s in self.streams for t in self._by_stream[s.name] for c in t.channels)
         tables = {channel_.name: channel_ for topic in self._home.values() for channel_ in topic.channels}
         self.channels = ChannelTable([tables[name] for name in order])
+        """The recorded channels, with unit and description."""
         self.inputs = ChannelTable([channel_ for topic in self._commands.values() for channel_ in topic.channels])
+        """The recorded raw commands."""
 
     # --- the description ------------------------------------------------------------------------------
 
     @property
     def scenario(self) -> dict[str, Any]:
+        """The complete scenario as plain numbers, text, lists and mappings."""
         return self.header.scenario
 
     @property
     def seed(self) -> int:
+        """The seed of the random numbers."""
         return self.header.seed
 
     @property
     def step_ns(self) -> int:
+        """Length of a step [ns]."""
         return self.header.step_ns
 
     @property
@@ -235,7 +260,12 @@ class Recording:
         return self.file
 
     def save(self, out: str | Path, *, overwrite: bool = False) -> Path:
-        """Write it to a folder, as a run leaves it, or to a file that ends in `.mcap`; returns the file."""
+        """Write it to a folder, as a run leaves it, or to a file that ends in `.mcap`; returns the file. Raises
+        InputError where there is one already, unless `overwrite` is true, and where it cannot be written.
+
+        >>> rec.save("circle.mcap").name
+        'circle.mcap'
+        """
         out = Path(out)
         single = out.suffix.lower() == ".mcap"
         file = out if single else out / RECORDING
@@ -256,7 +286,12 @@ class Recording:
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
-        """Its file, for other processes; one in memory gets a passing one."""
+        """Its file, for other processes; one in memory gets a passing one. To be used by `with`.
+
+        >>> with rec.on_disk() as file:
+        ...     file.exists()
+        True
+        """
         if self.file is not None:
             yield self.file
             return
@@ -272,7 +307,11 @@ class Recording:
 
     def pose(self, name: str) -> Poses:
         """Position and attitude of a robot (of an arm: of its tool) or of a channel that is a pose: one shape for all
-        families."""
+        families. Raises InputError for an unknown name.
+
+        >>> rec.pose("rover").position[-1].round(3)
+        array([ 0.479, -0.878,  0.   ])
+        """
         channels = [name, f"{name}/pose", f"{name}/tool/pose"]
         channel = next(
             (one for one in channels if one in self and self.channels[one].components[:2] == ("x", "y")), None
@@ -285,15 +324,31 @@ class Recording:
         return poses_of(self.time(channel), self[channel])
 
     def steps(self, name: str | None = None) -> np.ndarray:
-        """Step numbers of a channel's samples; of the first stream's without a name."""
+        """Step numbers of a channel's samples; of the first stream's without a name. Raises InputError for an unknown
+        name.
+
+        >>> rec.steps("rover/pose")[:3]
+        array([ 0, 10, 20])
+        """
         return self._topic(name).steps.copy()
 
     def time(self, name: str | None = None) -> np.ndarray:
-        """Simulated times of a channel's samples [s]; of the first stream's without a name."""
+        """Simulated times of a channel's samples [s]; of the first stream's without a name. Raises InputError for an
+        unknown name.
+
+        >>> rec.time()[:3]
+        array([0.  , 0.01, 0.02])
+        """
         return self._topic(name).steps * self.step_ns / 1e9
 
     def commands(self, robot: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Raw inputs of a robot: steps (k), values (k, inputs), and who gave them."""
+        """Raw inputs of a robot: steps (k), values (k, inputs), and who gave them. Raises InputError for an unknown
+        robot.
+
+        >>> steps, values, sources = rec.commands("rover")
+        >>> steps, values.shape, sources
+        (array([0]), (1, 2), ['circle'])
+        """
         if robot not in self._commands:
             raise InputError(Problem(f"no commands of {robot!r}{closest(robot, self._commands)}", file=self.file))
         self._load()
@@ -301,7 +356,12 @@ class Recording:
         return topic.steps.copy(), topic.values.copy(), list(topic.sources)
 
     def snapshots(self) -> list[tuple[int, bytes]]:
-        """Step and engine state, in order."""
+        """Step and complete state, in order, for `Simulation.restore` and `simulate(…, start=…)`.
+
+        >>> step, state = rec.snapshots()[0]
+        >>> step, type(state)
+        (0, <class 'bytes'>)
+        """
         self._load()
         found = []
         for _, payload in self._bytes["snapshot"].payloads if "snapshot" in self._bytes else []:
@@ -311,7 +371,11 @@ class Recording:
         return found
 
     def logs(self) -> list[tuple[int, str, str]]:
-        """Step, level and text, in order."""
+        """Step, level and text of each message, in order.
+
+        >>> rec.logs()
+        []
+        """
         self._load()
         payloads = self._bytes["log"].payloads if "log" in self._bytes else []
         return [
@@ -320,14 +384,26 @@ class Recording:
         ]
 
     def clock(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Steps (k), wall-clock times (k) [ns since 1970] and lateness (k) [s]."""
+        """Steps (k), wall-clock times (k) [ns since 1970] and lateness (k) [s].
+
+        >>> steps, wall, lateness = rec.clock()
+        >>> len(steps) == len(wall) == len(lateness)
+        True
+        """
         self._load()
         return self._clock.steps.copy(), self._clock.wall.copy(), self._clock.lateness.copy()
 
     # --- tables ---------------------------------------------------------------------------------------
 
     def table(self, stream: str = DEFAULT_STREAM) -> tuple[np.ndarray, list[tuple[Channel, np.ndarray]]]:
-        """Times (k) and, for each channel of a stream, its values (k, size)."""
+        """Times (k) [s] and, for each channel of a stream, its values (k, size). Raises InputError for an unknown
+        stream.
+
+        >>> times, columns = rec.table()
+        >>> channel, values = columns[0]
+        >>> channel.name, values.shape
+        ('rover/pose', (101, 3))
+        """
         if stream not in self._by_stream:
             raise InputError(Problem(f"unknown stream {stream!r}{closest(stream, self._by_stream)}", file=self.file))
         self._load()
@@ -337,7 +413,12 @@ class Recording:
         return times, [(c, topic.values[:count, topic.columns[c.name]]) for topic in topics for c in topic.channels]
 
     def to_arrow(self, stream: str = DEFAULT_STREAM) -> pyarrow.Table:
-        """A stream as an Arrow table: `time` [s] and columns as `vivi/pose.x`, units in the fields' metadata."""
+        """A stream as an Arrow table: `time` [s] and columns as `vivi/pose.x`, units in the fields' metadata. Raises
+        InputError for an unknown stream.
+
+        >>> rec.to_arrow().column_names[:3]
+        ['time', 'rover/pose.x', 'rover/pose.y']
+        """
         import pyarrow
 
         times, columns = self.table(stream)
@@ -351,7 +432,12 @@ class Recording:
         return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
 
     def to_pandas(self, stream: str = DEFAULT_STREAM) -> pandas.DataFrame:
-        """A stream as a data frame: index `time` [s], columns as `vivi/pose.x`."""
+        """A stream as a data frame: index `time` [s], columns as `vivi/pose.x`. Raises InputError for an unknown
+        stream, BotzError where pandas is not installed.
+
+        >>> float(rec.to_pandas()["rover/pose.y"].iloc[0])
+        -1.0
+        """
         try:
             import pandas
         except ImportError:
@@ -372,5 +458,7 @@ class Recording:
 
         `rate` is how many rows a second are shown, `height` that of the frame in a notebook [px]. Returns an object
         with the page's text as `page` and, outside of notebooks, its file as `path`.
+
+        >>> shown = rec.show(rate=30.0)  # doctest: +SKIP
         """
         return imported(VIEWER)(self, rate=rate, height=height)

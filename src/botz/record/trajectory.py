@@ -19,9 +19,16 @@ BLOCK_ELEMENTS = 1 << 20
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A path in the plane or in space, without times."""
+    """A path in the plane or in space, without times: what `open_track` makes of a text file.
+
+    >>> from botz.record.trajectory import Trajectory
+    >>> line = Trajectory("line", np.array([[0.0, -1.0], [1.0, -1.0]]))
+    >>> botz.compare(line, [rec]).differences[0].by_time
+    False
+    """
 
     name: str
+    """What it is called."""
     points: np.ndarray
     """(k, 2) or (k, 3) [m]."""
 

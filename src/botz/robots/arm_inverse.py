@@ -48,8 +48,17 @@ def branch_name(code: int) -> str:
 
 
 class Solutions:
-    """What brings a tool to one pose. A call leaves arrays with room for all that there could be; what is made of them
-    is made when it is asked for."""
+    """What brings a tool to one pose: `SerialArm.inverse` makes it. It has a length and can be iterated over; without
+    solutions it is false.
+
+    >>> solutions = arm.inverse(arm.forward(np.full(6, 0.3)))
+    >>> len(solutions) > 0, solutions.best.shape, solutions.complete
+    (True, (6,), True)
+    >>> far = np.eye(4)
+    >>> far[0, 3] = 100.0
+    >>> arm.inverse(far).status
+    'out of reach'
+    """
 
     __slots__ = ("_closed", "_codes", "_costs", "_joints", "_outcome")
 
@@ -73,6 +82,7 @@ class Solutions:
 
     @property
     def best(self) -> np.ndarray:
+        """The cheapest, (n). Raises InputError where there is none."""
         if not self:
             raise InputError(Problem(f"no joint positions reach this pose: {self.status}"))
         return self._joints[0]
@@ -112,7 +122,12 @@ class Solutions:
 
 
 class SolutionsOfMany(Sequence[Solutions]):
-    """What brings a tool to each of many poses; unused rows are 0. Indexed by a pose, its `Solutions`."""
+    """What brings a tool to each of many poses; unused rows are 0. Indexed by a pose, its `Solutions`.
+
+    >>> many = arm.inverse(arm.forward(np.full((3, 6), 0.3)))
+    >>> len(many), many[0].status
+    (3, 'solved')
+    """
 
     def __init__(self, joints: np.ndarray, codes: np.ndarray, costs: np.ndarray, outcome: np.ndarray, complete: bool):
         self.joints = joints

@@ -45,11 +45,30 @@ def simulate(
 ) -> Recording:
     """Run a scenario to its end and return its recording.
 
-    `scenario` is a name of the library, a file, a mapping with the same keys, or what `load` returned. The recording is
-    in memory, or in the folder `out`; `overwrite` replaces an earlier run there. `controllers` maps robots to functions
-    `(t, measured) -> command` or objects with `reset` and `update`, which take the place of the scenario's; the run is
-    then in this process. `start` is a state to go on from (`botz.state_at`). A run that fails raises its error after
-    the recording up to there has been kept in `out`; Ctrl-C keeps it too and raises KeyboardInterrupt.
+    - `scenario`: a name of the library, a file, a mapping with the same keys, or what `load` returned
+    - `duration`: simulated time [s]; that of the scenario by default
+    - `out`: a folder for the recording; without it, the recording is in memory
+    - `overwrite`: replace an earlier run in `out`
+    - `seed`: of the random numbers
+    - `realtime`: True or a factor of real time; False runs as fast as possible
+    - `controllers`: robots and functions `(t, measured) -> command`, or objects with `reset` and `update`, which take
+      the place of the scenario's; the run is then in this process
+    - `start`: a state to go on from (`state_at`)
+    - `overrides`: changes of the scenario, as in `load`
+    - `progress`: called with the present and the last step
+
+    Mistakes in the scenario raise InputError before anything is written. A run that fails raises its error
+    (DivergedError, ControllerError, RecordingError) after the recording up to there has been kept in `out`; Ctrl-C
+    keeps it too and raises KeyboardInterrupt.
+
+    >>> short = botz.simulate("differential-circle", duration=0.5)
+    >>> short["rover/pose"].shape
+    (51, 3)
+    >>> def forward(t, measured):
+    ...     return {"twist": (0.2, 0.0, 0.0)}
+    >>> driven = botz.simulate("differential-circle", duration=0.5, controllers={"rover": forward})
+    >>> driven["rover/pose"][-1].round(3)
+    array([ 0.1, -1. ,  0. ])
     """
     if isinstance(scenario, LoadedScenario):
         loaded = scenario.with_overrides(overrides) if overrides else scenario

@@ -33,7 +33,11 @@ class RobotFileError(InputError):
 
 @dataclass(frozen=True)
 class LoadedScenario:
-    """A scenario that passed all checks."""
+    """A scenario that passed all checks; `load` and `with_` make it. It is frozen.
+
+    >>> scenario.name, scenario.engine, scenario.spec.time.duration
+    ('differential-circle', 'kinematics', 1.0)
+    """
 
     spec: ScenarioBase
     """The description, in SI; its class is the engine's, as `KinematicsScenario`."""
@@ -53,23 +57,35 @@ class LoadedScenario:
     """False for one out of a recording: it names files that may be gone."""
 
     def with_(self, changes: Mapping[str, Any] | None = None, /, **keys: Any) -> LoadedScenario:
-        """The same scenario with some keys changed, checked again.
-
-        >>> scenario.with_({"robots.rover.pose": [1.5, 0, 0]}, seed=3, time={"duration": "20 s"})
+        """The same scenario with some keys changed, checked again; this one stays as it is.
 
         Paths of keys come in a mapping, keys of the top level by name too; a mapping as a value changes what it names
-        and leaves the rest.
+        and leaves the rest. Raises InputError with all mistakes found.
+
+        >>> changed = scenario.with_({"robots.rover.pose": [1.5, 0, 0]}, seed=3, time={"duration": "20 s"})
+        >>> changed.spec.seed, changed.spec.time.duration, scenario.spec.time.duration
+        (3, 20.0, 1.0)
         """
         return self.with_overrides({**(changes or {}), **keys})
 
     def with_overrides(self, overrides: Sequence[str] | Mapping[str, Any]) -> LoadedScenario:
-        """As `with_`, also with text such as "seed=3", as `load` takes it."""
+        """As `with_`, also with a list of texts such as "seed=3", as `load` takes it. Raises InputError.
+
+        >>> scenario.with_overrides(["seed=3", "time.duration=500 ms"]).spec.time.duration
+        0.5
+        """
         tree, failed = with_robots(overridden(self.tree, overrides))
         loaded = _checked(tree, self.file, failed, files_must_exist=self.files_must_exist)
         return replace(loaded, folder=self.folder)
 
     def with_places(self, error: InputError) -> InputError:
-        """An error found after loading (by an engine or a controller), with the file and line of its keys."""
+        """An error found after loading (by an engine or a controller), with the file and line of its keys.
+
+        >>> from botz.errors import Problem
+        >>> error = botz.InputError(Problem("too far away", key="robots.rover.pose"))
+        >>> scenario.with_places(error).problems[0].file.name
+        'differential-circle.yaml'
+        """
         placed = []
         for problem in error.problems:
             if problem.key and problem.file is None:
@@ -81,10 +97,12 @@ class LoadedScenario:
 
     @property
     def name(self) -> str:
+        """Name of the scenario."""
         return self.spec.name
 
     @property
     def engine(self) -> str:
+        """Name of the engine that runs it, for example `kinematics`."""
         return str(self.data["engine"])
 
 
@@ -107,11 +125,17 @@ ScenarioSource = str | Path | Mapping[str, Any] | LoadedScenario
 def load(
     source: str | Path | Mapping[str, Any], *, overrides: Sequence[str] | Mapping[str, Any] = ()
 ) -> LoadedScenario:
-    """Load a library scenario by its name, a scenario file, or a mapping with the same keys.
+    """Load a library scenario by its name, a scenario file, or a mapping with the same keys. Nothing is run.
 
     `overrides` are laid on top: strings `"robots.rover.pose.0=1"` as on the command line, or a mapping
-    `{"robots.rover.pose.0": 1}`. Paths in a mapping start at the current folder. Raises InputError with all mistakes
-    found.
+    `{"robots.rover.pose.0": 1}`. Numbers are in SI, text has a unit. Paths in a mapping start at the current folder.
+    Raises InputError with all mistakes found.
+
+    >>> botz.load("differential-circle", overrides={"time.duration": "2 s"}).spec.time.duration
+    2.0
+    >>> rover = {"extends": "differential", "pose": [0, 1, 0]}
+    >>> botz.load({"engine": "kinematics", "time": {"duration": 1}, "robots": {"rover": rover}}).engine
+    'kinematics'
     """
     if isinstance(source, Mapping):
         path, place, name = None, NOWHERE, "scenario"

@@ -32,23 +32,30 @@ def describe_world(simulation: Simulation) -> dict[str, Any]:
 
 
 class AttachedRun:
-    """A run that is going on. Reading never delays it.
+    """A run that is going on in another process: `run_id` is what `botz run --publish` prints. Reading never delays it.
 
-    >>> run = AttachedRun(run_id)
-    >>> run["vivi/pose"]
-    >>> run.command("vivi", {"twist": (0.5, 0.0, 0.1)})
+    Indexed by a channel's name it gives the newest value, in SI. Raises InputError for an unknown run.
+
+    >>> attached = botz.AttachedRun(run.segment.run_id)
+    >>> attached.scenario, attached["rover/pose"]
+    ('differential-circle', array([ 0., -1.,  0.]))
     """
 
     def __init__(self, run_id: str):
         self.segment = Segment.attach(run_id)
         description = self.segment.descriptor
         self.scenario: str = description["scenario"]
+        """Name of the scenario."""
         self.engine: str = description["engine"]
+        """Name of the engine."""
         self.step_ns: int = description["step_ns"]
+        """Length of a step [ns]."""
         self.robots: list[str] = description["robots"]
         """What takes commands."""
         self.channels = ChannelTable.of_plain(description["channels"])
+        """What can be read, in one row of numbers."""
         self.inputs_table = ChannelTable.of_plain(description["inputs"])
+        """The raw commands that the physics reads."""
         self.views = views_of_plain(description["views"])
         self.poses = [(view.frame, view.pose) for view in self.views if isinstance(view, PoseView)]
         """Moving frames and the channels of their poses."""
@@ -59,11 +66,17 @@ class AttachedRun:
         self._closed = False
 
     def latest(self) -> tuple[int, np.ndarray]:
-        """Step and row of all channels, the newest that was published."""
+        """Step and row of all channels, the newest that was published.
+
+        >>> step, row = run.latest()
+        >>> step, run.channels.value(row, "rover/pose")
+        (0, array([ 0., -1.,  0.]))
+        """
         return self.segment.latest()
 
     @property
     def time(self) -> float:
+        """Simulated time of the newest state [s]."""
         return self.segment.latest()[0] * self.step_ns * 1e-9
 
     def __getitem__(self, name: str) -> Any:
@@ -71,10 +84,17 @@ class AttachedRun:
 
     @property
     def finished(self) -> bool:
+        """Whether the run has ended."""
         return int(self.segment.words[W_STATUS]) == FINISHED
 
     def command(self, robot: str, command: Mapping[str, Any]) -> None:
-        """Takes effect at the next step boundary and holds until the scenario's timeout unless it is sent again."""
+        """Command a robot: a mapping of names to numbers in SI.
+
+        Takes effect at the next step boundary and holds until the scenario's timeout unless it is sent again. Raises
+        InputError for an unknown robot or a wrong command, BotzError where the run has ended.
+
+        >>> run.command("rover", {"twist": (0.5, 0.0, 0.1)})
+        """
         if self._closed or self.finished:
             raise BotzError("this run has ended" if self.finished else "this view of the run was closed")
         if robot not in self._layouts:
@@ -84,19 +104,37 @@ class AttachedRun:
         self.segment.send(self._slots[robot], pack_command(self._layouts[robot], robot, command))
 
     def command_taken(self, robot: str) -> bool:
-        """Whether the last command sent to `robot` has reached the physics. A later one before that replaces it."""
+        """Whether the last command sent to `robot` has reached the physics. A later one before that replaces it.
+
+        >>> run.command_taken("rover")
+        True
+        """
         return robot not in self._slots or self.segment.taken(self._slots[robot])
 
     def pause(self, on: bool = True) -> None:
+        """Hold the run, or let it go on with `on=False`.
+
+        >>> run.pause()
+        >>> run.paused
+        True
+        >>> run.pause(False)
+        """
         self.segment.words[W_STEP_UNTIL] = 0
         self.segment.words[W_PAUSE] = int(on)
 
     @property
     def paused(self) -> bool:
+        """Whether the run is held."""
         return bool(self.segment.words[W_PAUSE])
 
     def step(self, n: int = 1) -> None:
-        """Let a paused run take `n` steps and stand again; a running one is paused."""
+        """Let a paused run take `n` steps and stand again; a running one is paused. Raises InputError for an `n` that
+        is not a whole number of at least 1.
+
+        >>> run.step(n=10)
+        >>> run.paused
+        True
+        """
         if not isinstance(n, int | np.integer) or n < 1:
             raise InputError(f"n is {n}; it must be a whole number, at least 1")
         words = self.segment.words
@@ -110,16 +148,29 @@ class AttachedRun:
         return self.segment.factor
 
     def set_speed(self, factor: float) -> None:
-        """Another factor of real time from the next step on; 0 for as fast as possible."""
+        """Another factor of real time from the next step on; 0 for as fast as possible. Raises InputError for a
+        negative one.
+
+        >>> run.set_speed(2.0)
+        >>> run.factor
+        2.0
+        """
         if not 0.0 <= factor < float("inf"):
             raise InputError(f"the factor is {factor}; it must be 0 (as fast as possible) or more")
         self.segment.factor = float(factor)
 
     def stop(self) -> None:
-        """Ask the run to end as Ctrl-C does; its recording is kept."""
+        """Ask the run to end as Ctrl-C does; its recording is kept.
+
+        >>> run.stop()
+        """
         self.segment.words[W_STOP] = 1
 
     def close(self) -> None:
+        """End reading along and give back what commands were sent by; the run goes on.
+
+        >>> run.close()
+        """
         for slot in self._slots.values():
             self.segment.release_slot(slot)
         self._slots.clear()

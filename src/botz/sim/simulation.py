@@ -53,12 +53,20 @@ class Driver(NamedTuple):
 class Simulation:
     """Steps through a scenario under the caller's control.
 
-    >>> sim = Simulation("differential-circle")
-    >>> sim.step(n=100)["rover/pose"]
+    - `scenario`: a name of the library, a file, a mapping with the same keys, or what `load` returned
+    - `seed`: of the random numbers; that of the scenario by default
+    - `controllers`: robots and their controllers in Python, which take the place of the scenario's: a function
+      `(t, measured) -> command`, or an object with `reset(setup)` and `update(t, measured)`. Both are called at 100 Hz,
+      or as often as their attribute `rate` says [Hz]
+    - `with_controllers=False` leaves out those of the scenario
+    - `user_elements`: whether force elements that are a user's programs are run, left out ("skip") or an error
+      ("refuse")
 
-    `controllers` maps robots to controllers in Python, which take the place of the scenario's: a function
-    `(t, measured) -> command`, or an object with `reset(setup)` and `update(t, measured)`. Both are called at 100 Hz,
-    or as often as their attribute `rate` says [Hz].
+    Raises InputError for mistakes in any of them.
+
+    >>> sim = botz.Simulation("differential-circle", seed=1)
+    >>> sim.step(n=100)["rover/pose"].round(3)
+    array([ 0.05 , -0.999,  0.05 ])
     """
 
     def __init__(
@@ -71,12 +79,19 @@ class Simulation:
         user_elements: UserElements = "run",
     ):
         self.scenario = scenario if isinstance(scenario, LoadedScenario) else load(scenario)
+        """The checked scenario."""
         self.spec = cast(Any, self.scenario.spec)
+        """Its description in SI, frozen."""
         self.engine = build_engine(self.spec, user_elements)
+        """The world in motion."""
         self.step_ns: int = self.spec.time.step_ns
+        """Length of a step [ns]."""
         self.channels = self.engine.channels
+        """What can be observed, in one row of numbers."""
         self.inputs = self.engine.inputs_table
+        """The raw commands that the physics reads, in one row of numbers."""
         self.on_command: CommandListener | None = None
+        """Called with step, robot, raw inputs and source whenever the inputs of a robot change; None for nobody."""
         self.controllers_look_on = False
         """Controllers are called, and what they command is left aside: recorded inputs act instead."""
         self._controllers: dict[str, Driver] = {}
@@ -125,15 +140,23 @@ class Simulation:
         return self.step_number * self.step_ns * 1e-9
 
     def reset(self, seed: int | None = None) -> Values:
-        """Back to the start, with another seed where one is given; returns all channels by full name, as `step`."""
+        """Back to the start, with another seed where one is given; returns all channels by full name, as `step`.
+
+        Raises InputError for a seed that is not a whole number of at least 0.
+
+        >>> sim.reset(seed=2)["rover/pose"], sim.time
+        (array([ 0., -1.,  0.]), 0.0)
+        """
         if seed is not None and (not isinstance(seed, int | np.integer) or seed < 0):
             raise InputError(f"the seed is {seed!r}; it must be a whole number, at least 0")
         self.seed = self.spec.seed if seed is None else int(seed)
+        """The seed of this run."""
         streams = np.random.SeedSequence(self.seed).spawn(1 + len(self._controllers))
         for rng, stream in zip([self._rng, *self._controller_rngs.values()], streams, strict=True):
             rng.bit_generator.state = np.random.PCG64(stream).state
         self.engine.reset(self._rng)
         self.step_number = 0
+        """Steps taken since the start."""
         self._by_hand: set[str] = set()
         self._deadlines: dict[str, int] = {}
         self._steered_until: dict[str, int] = {}
@@ -148,7 +171,14 @@ class Simulation:
         """Take `n` steps and return all channels by full name.
 
         `inputs` maps a robot to its command, e.g. {"rover": {"left/speed": 2.0}}, which holds until the next one. A
-        robot that a controller drives takes commands between `take_control` and `release_control`.
+        robot that a controller drives takes commands between `take_control` and `release_control`. Raises InputError
+        for wrong arguments, DivergedError where the state stops being finite, ControllerError where a controller fails.
+
+        >>> sim.step(n=100)["rover/twist"]
+        array([0.5, 0. , 0.5])
+        >>> sim.take_control("rover")
+        >>> sim.step({"rover": {"twist": (0.2, 0.0, 0.0)}}, n=100)["rover/twist"]
+        array([0.2, 0. , 0. ])
         """
         if not isinstance(n, int | np.integer) or n < 1:
             raise InputError(f"n is {n}; it must be a whole number, at least 1")
@@ -170,25 +200,46 @@ class Simulation:
 
     def take_control(self, robot: str) -> None:
         """The caller drives this robot from now on: its controller is not called, and `step` takes its commands. What
-        was commanded last holds until then."""
+        was commanded last holds until then. Raises InputError for an unknown robot.
+
+        >>> sim.take_control("rover")
+        >>> sim.step({"rover": {"twist": (0.0, 0.0, 1.0)}})["rover/twist"]
+        array([0., 0., 1.])
+        """
         self._check_robot(robot)
         self._by_hand.add(robot)
 
     def release_control(self, robot: str) -> None:
-        """The robot's controller drives it again, from its next call on; one without a controller comes to rest."""
+        """The robot's controller drives it again, from its next call on; one without a controller comes to rest. Raises
+        InputError for an unknown robot.
+
+        >>> sim.take_control("rover")
+        >>> sim.release_control("rover")
+        >>> sim.step()["rover/twist"]
+        array([0.5, 0. , 0.5])
+        """
         self._check_robot(robot)
         self._by_hand.discard(robot)
         if robot not in self._driven:
             self.apply_raw(robot, self.engine.rest_inputs(robot), "caller")
 
     def values(self) -> Values:
-        """All channels now, by full name."""
+        """All channels now, by full name.
+
+        >>> sim.values()["rover/pose"]
+        array([ 0., -1.,  0.])
+        """
         row = np.empty(self.channels.width)
         self.engine.observe(row)
         return Values(self.channels, row)
 
     def measured(self, robot: str | None = None) -> Measured:
-        """The channels of one robot now, by local name (the first robot where none is named)."""
+        """The channels of one robot now, by local name (the first robot where none is named). Raises InputError for an
+        unknown robot.
+
+        >>> sim.measured("rover")["pose"]
+        array([ 0., -1.,  0.])
+        """
         row = np.empty(self.channels.width)
         self.engine.observe(row)
         robot = next(iter(self.spec.robots)) if robot is None else robot
@@ -202,12 +253,26 @@ class Simulation:
     # --- commands ------------------------------------------------------------------------------------------
 
     def apply(self, robot: str, command: Mapping[str, Any], source: str) -> None:
-        """Let a command take effect at the present step boundary."""
+        """Let a command take effect at the present step boundary. `source` says in the recording who gave it. A command
+        is a mapping of names to numbers in SI; anything else raises InputError.
+
+        >>> sim.take_control("rover")
+        >>> sim.apply("rover", {"twist": (0.2, 0.0, 0.0)}, "my program")
+        >>> sim.step()["rover/twist"]
+        array([0.2, 0. , 0. ])
+        """
         if not isinstance(command, Mapping):
             raise InputError(Problem(f"a command is a mapping of names to numbers, not {command!r}", key=robot))
         self.apply_raw(robot, self.engine.resolve_command(robot, command), source)
 
     def apply_raw(self, robot: str, values: np.ndarray, source: str) -> None:
+        """As `apply`, with all raw inputs of the robot as one row of numbers, in the order of `inputs` and unchecked.
+
+        >>> sim.take_control("rover")
+        >>> sim.apply_raw("rover", np.zeros(len(sim.inputs)), "my program")
+        >>> sim.step()["rover/twist"]
+        array([0., 0., 0.])
+        """
         span = self.engine.robot_inputs(robot)
         present = self.engine.inputs[span]
         if present.tobytes() == values.tobytes():
@@ -225,7 +290,11 @@ class Simulation:
         ]
 
     def command_layout(self, robot: str) -> list[tuple[str, int]]:
-        """Names and sizes of what can be sent to a robot from outside: to it, and to its controller."""
+        """Names and sizes of what can be sent to a robot from outside: to it, and to its controller.
+
+        >>> sim.command_layout("rover")
+        [('left/speed', 1), ('right/speed', 1), ('twist', 3)]
+        """
         layout = list(self.engine.command_layout(robot))
         known = {name for name, _ in layout}
         for _, controller in self._steerable(robot):
@@ -233,8 +302,14 @@ class Simulation:
         return layout
 
     def apply_outside(self, robot: str, command: Mapping[str, Any], source: str) -> None:
-        """A command from a gamepad, a link or the lab: it holds until its deadline and goes before controllers, but for
-        what a controller takes itself."""
+        """A command from a gamepad, a connection or the lab: it holds until its deadline (`inputs.timeout` of the
+        scenario) and goes before controllers, but for what a controller takes itself. Raises InputError for what
+        neither takes.
+
+        >>> sim.apply_outside("rover", {"twist": (0.2, 0.0, 0.0)}, "gamepad")
+        >>> sim.step()["rover/twist"]
+        array([0.2, 0. , 0. ])
+        """
         timeout = max(1, round(self.spec.inputs.timeout * 1e9 / self.step_ns))
         direct = {name for name, _ in self.engine.command_layout(robot)}
         steerable = self._steerable(robot)
@@ -253,7 +328,14 @@ class Simulation:
             self._steered_until[robot] = self.step_number + timeout
 
     def expire_commands(self) -> None:
-        """Outside commands whose deadline has passed: the robot stops, or holds, and its controller takes over."""
+        """Outside commands whose deadline has passed: the robot stops, or holds, and its controller takes over. `step`
+        calls it.
+
+        >>> sim.apply_outside("rover", {"twist": (0.2, 0.0, 0.0)}, "gamepad")
+        >>> sim.expire_commands()  # the deadline has not passed
+        >>> sim.step()["rover/twist"]
+        array([0.2, 0. , 0. ])
+        """
         if not self._steered_until and not self._deadlines:
             return
         for robot, deadline in list(self._steered_until.items()):
@@ -268,7 +350,13 @@ class Simulation:
                     self.apply_raw(robot, self.engine.rest_inputs(robot), "timeout")
 
     def update_controllers(self) -> None:
-        """Call the controllers that are due at the present step, at most once each."""
+        """Call the controllers that are due at the present step, at most once each. `step` calls it. Raises
+        ControllerError where one fails.
+
+        >>> sim.update_controllers()
+        >>> bool(sim.engine.inputs.any())  # the wheels' speeds are commanded
+        True
+        """
         if self._updated_at == self.step_number:
             return
         self._updated_at = self.step_number
@@ -318,7 +406,11 @@ class Simulation:
         )
 
     def steps_to_update(self) -> int:
-        """Steps until the next controller or deadline is due (large where there is none)."""
+        """Steps until the next controller or deadline is due (large where there is none).
+
+        >>> sim.steps_to_update()
+        10
+        """
         step = self.step_number
         nearest = 1 << 40
         for driver in self._controllers.values():
@@ -330,7 +422,16 @@ class Simulation:
     # --- physics -------------------------------------------------------------------------------------------
 
     def advance(self, n: int, record_every: int, rows: np.ndarray) -> None:
-        """`n` steps with the present inputs, in one compiled call."""
+        """`n` steps with the present inputs, in one compiled call: no controller is called and no deadline looked at.
+
+        Every `record_every` steps one row of channels is written into `rows` (k, width); 0 writes none. Raises
+        DivergedError where the state stops being finite.
+
+        >>> rows = np.empty((5, sim.channels.width))
+        >>> sim.advance(10, 2, rows)
+        >>> sim.step_number
+        10
+        """
         self.engine.keep()
         try:
             finite = self.engine.advance(self.step_number, n, record_every, rows)
@@ -386,7 +487,14 @@ class Simulation:
         return parts_of_world(self.engine, *self._setups.values(), *self._controller_rngs.values(), *self._fixed)
 
     def snapshot(self) -> Snapshot:
-        """Everything needed to continue bit for bit: engine, randomness, controllers, time."""
+        """Everything needed to continue bit for bit: engine, randomness, controllers, time.
+
+        >>> state = sim.snapshot()
+        >>> first = sim.step(n=100)["rover/pose"]
+        >>> sim.restore(state)
+        >>> np.array_equal(sim.step(n=100)["rover/pose"], first)
+        True
+        """
         world = self._world()
         return Snapshot(
             step=self.step_number,
@@ -402,7 +510,15 @@ class Simulation:
         )
 
     def restore(self, snapshot: Snapshot | bytes) -> None:
-        """Continue from a snapshot of this scenario, in memory or as a recording keeps it (`rec.snapshots()`)."""
+        """Continue from a snapshot of this scenario, in memory or as a recording keeps it (`Recording.snapshots`,
+        `state_at`).
+
+        Raises InputError for a snapshot of another scenario, or a damaged one.
+
+        >>> sim.restore(botz.state_at(rec, 0.5))
+        >>> sim.time
+        0.5
+        """
         if isinstance(snapshot, bytes):
             snapshot = decode(snapshot)
         if not isinstance(snapshot, Snapshot):
@@ -429,18 +545,26 @@ class Simulation:
         self._updated_at = -1
 
     def get_state(self, robot: str) -> RobotState:
-        """Pose, twist and joints of one robot now."""
+        """Pose, twist and joints of one robot now. Raises InputError for an unknown robot.
+
+        >>> sim.get_state("rover").pose
+        array([ 0., -1.,  0.])
+        """
         self._check_robot(robot)
         return self.engine.get_state(robot)
 
     def set_state(self, robot: str, *, pose: Numbers = None, twist: Numbers = None, joints: Joints = None) -> None:
         """Put one robot into another state; what is not given stays. InputError, with nothing changed, for a state that
-        is not admissible.
+        is not admissible. Numbers are as those of `RobotState`; a joint takes a position, or a position and a velocity.
 
         Controllers are not told: they go on with what they remember and see the new state when they are next called.
         Where a twist is set by commands (engine `kinematics`), these are told to `on_command` like any others. A
         recording shows the state from its next row on, and its later snapshots hold it; no replay from an earlier one
         comes to it.
+
+        >>> sim.set_state("rover", pose=(1.0, 2.0, 0.0))
+        >>> sim.get_state("rover").pose
+        array([1., 2., 0.])
         """
         self._check_robot(robot)
         span = self.engine.robot_inputs(robot)

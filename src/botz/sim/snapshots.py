@@ -21,15 +21,25 @@ from botz.errors import InputError
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything a simulation needs to continue bit for bit."""
+    """Everything a simulation needs to continue bit for bit. `Simulation.snapshot` makes it.
+
+    >>> state = sim.snapshot()
+    >>> state.step, state.seed
+    (0, 0)
+    """
 
     step: int
+    """The count of steps."""
     seed: int
+    """The seed of the run."""
     engine: EngineState
+    """The engine's state: its arrays and its random generator."""
     controllers: dict[str, Any]
     """State of each controller by name, or None where it cannot be copied or a recording could not hold it."""
     controller_rngs: dict[str, dict[str, Any]]
+    """State of each controller's random generator, by the controller's name."""
     driven_by_hand: tuple[str, ...] = ()
+    """Robots that the caller has taken control of."""
     deadlines: tuple[tuple[str, int], ...] = ()
     """Robots under outside commands and the step at which these run out."""
 

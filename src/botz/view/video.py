@@ -38,11 +38,19 @@ def render_video(
     end: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Draw a recording into `out` (.mp4, .webm, .gif, or .png for the picture at `start`).
+    """Draw a recording into `out` (.mp4, .webm, .gif, or .png for the picture at `start`) and return the file's path.
 
     `camera` is a name (orbit, chase, board, above, fixed, follow, or one of the scene's own) or a mapping with `eye`,
-    `target` and perhaps `vertical_view`; with `along` both are seen from the robot's place, and go along with it.
-    `target` is the robot it looks after. `speed` is that of the film: 2 shows two seconds in one.
+    `target` [m] and perhaps `vertical_view` [rad]; with `along` both are seen from the robot's place, and go along with
+    it. `target` is the robot it looks after. `size` is in pixels, `fps` in frames per second of the film; `start` and
+    `end` are simulated times [s]. `speed` is that of the film: 2 shows two seconds in one. `progress` is called with
+    the number of frames drawn and their total. Raises InputError for wrong arguments, BotzError without graphics.
+
+    >>> botz.render_video(rec, "circle.mp4", camera="orbit", speed=2.0)  # doctest: +SKIP
+    PosixPath('circle.mp4')
+    >>> botz.render_video(rec, "circle.txt")
+    Traceback (most recent call last):
+    botz.errors.InputError: ...
     """
     out = Path(out)
     check_format(out)

@@ -60,7 +60,15 @@ MESSAGES: dict[Message, tuple[int, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class SensorKind:
-    """A kind of sensor: what `@sensor` makes of the function that reads it."""
+    """A kind of sensor: what `@sensor` makes of the function that reads it.
+
+    >>> from botz.channels import Channel
+    >>> @botz.sensor(Channel("height", "m", "above the origin"), true=("framepos",))
+    ... def height(p, s):
+    ...     s.height = s.framepos[2]
+    >>> height.true, height.random, height.channels[0].unit
+    (('framepos',), 0, 'm')
+    """
 
     function: Any
     """The function, compiled."""
@@ -73,10 +81,11 @@ class SensorKind:
     numbers: Callable[[Any, float, Any], Mapping[str, Any]]
     """Its parameters, by name: of its keys in the scenario, the period of its readings [s] and the world."""
     message: Message = ""
+    """The ROS message that shows its first channels; empty for none."""
 
     @cached_property
     def layout(self) -> np.dtype:
-        """A READING with the names of this kind: those of MuJoCo's sensors and of its own channels."""
+        """A reading as a NumPy type, with the names of this kind: those of MuJoCo's sensors and of its own channels."""
         named = {
             "true": [(one, TRUE[one]) for one in self.true],
             "last": [(one.name, one.size) for one in self.channels],
@@ -107,7 +116,23 @@ def sensor(
     numbers: Callable[[Any, float, Any], Mapping[str, Any]] = own_numbers,
     message: Message = "",
 ) -> Callable[[Callable[[Any, Any], None]], SensorKind]:
-    """Make a kind of sensor of a function `f(p, s)`, which writes into `s` what the channels are called."""
+    """Make a kind of sensor of a function `f(p, s)`, which writes into `s` what the channels are called.
+
+    - `true`: names of MuJoCo's sensors that it reads, for example "framepos" or "gyro"
+    - `random`: how many normal random numbers a reading takes
+    - `numbers`: a function `(spec, period, world)` that gives its parameters `p` by name; by default the numbers of its
+      keys in the scenario
+    - `message`: the ROS message that shows its first channels; empty for none
+
+    Raises ValueError for an unknown name or too many numbers, TypeError for a function of other arguments.
+
+    >>> from botz.channels import Channel
+    >>> @botz.sensor(Channel("height", "m", "above the origin"), true=("framepos",), random=1)
+    ... def height(p, s):
+    ...     s.height = s.framepos[2] + p.noise * s.random[0]
+    >>> [channel.name for channel in height.channels]
+    ['height']
+    """
     if wrong := [one for one in true if one not in TRUE]:
         raise ValueError(f"no sensor {wrong[0]!r} of MuJoCo's{closest(wrong[0], TRUE)}")
     most = {"values": MOST_TRUE, "random numbers": MOST_RANDOM, "readings": MOST_READINGS}

@@ -55,16 +55,35 @@ FRAME = record(
 
 @dataclass(frozen=True)
 class Report:
-    """A number that an element shows of itself, which becomes a channel."""
+    """A number that an element takes or shows, which becomes a channel.
+
+    >>> from botz.engines.multibody.elements.base import Report
+    >>> Report("torque", "N·m").unit
+    'N·m'
+    """
 
     name: str
+    """Its name in the element."""
     unit: str = "1"
+    """SI unit; `1` for pure numbers."""
     description: str = ""
+    """What it is, in a few words."""
 
 
 @dataclass(frozen=True, eq=False)
 class ElementKind:
-    """A kind of element: what `@force_element` makes of a function."""
+    """A kind of element: what `@force_element` makes of a function.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Spring:
+    ...     stiffness: float
+    >>> @botz.force_element(Spring)
+    ... def spring(p, frame):
+    ...     frame.force[2] -= p.stiffness * frame.position[2]
+    >>> spring.parameters.__name__, spring.states, spring.inputs
+    ('Spring', 0, ())
+    """
 
     function: Any
     """The function, compiled."""
@@ -107,9 +126,25 @@ def force_element(
 ) -> Callable[[Callable[[Any, Any], None]], ElementKind]:
     """Make a force element of a function `f(p, frame)`; `parameters` is the dataclass of its parameters.
 
-    Inputs and reports are names, or (name, unit, description). An element that is `joint_only` writes `joint_effort`
-    and no force, and has no channel for it. `cached` is for functions of Botz that raise nothing: the
-    folder of compiled code is named by its sources alone.
+    - `inputs`: commands that it takes, up to 8: names, or (name, unit, description)
+    - `inputs_of`: what they are named after: its own name ("element"), its joint's, or none ("robot")
+    - `states`: how many numbers of `frame.states` are its own, up to 16
+    - `reports`: what it shows in `frame.reports`, up to 16, as `inputs`; each becomes a channel
+    - `joint_only`: it writes `joint_effort` and no force, and has no channel for it
+    - `cached`: for functions of Botz that raise nothing: the folder of compiled code is named by its sources alone
+
+    What `frame` holds is in SI. Raises TypeError where `parameters` is no dataclass or the function takes other
+    arguments, ValueError for too many inputs, states or reports.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Brake:
+    ...     strength: float
+    >>> @botz.force_element(Brake, inputs=[("pedal", "1", "from 0 to 1")], joint_only=True)
+    ... def brake(p, frame):
+    ...     frame.joint_effort -= p.strength * frame.inputs[0] * frame.joint_speed
+    >>> brake.inputs[0].name
+    'pedal'
     """
     if not is_dataclass(parameters):
         raise TypeError(f"{parameters!r} is no dataclass; parameters of an element are one")
