@@ -22,7 +22,7 @@ LEVELS = {
     "errors": 0, "child": 0, "interrupts": 0, "private_folder": 0, "kernel_files": 0, "kernel_cache": 1, "registry": 1,
     "scenario": 2, "kernels": 2, "transforms": 2, "channels": 3, "rotations": 3, "physics": 4, "terrain": 4,
     "models": 5, "robots": 5, "scene": 6, "engines": 6, "control": 7, "sim": 8, "record": 9, "run": 10, "replay": 11,
-    "__init__": 12, "endpoints": 13, "view": 14, "verify": 15, "bench": 15, "cli": 16, "__main__": 17,
+    "endpoints": 12, "view": 13, "__init__": 14, "verify": 15, "bench": 15, "cli": 16, "__main__": 17,
 }  # fmt: skip
 """A room may import rooms of a lower level, and itself. `import botz` is the level of `__init__`."""
 DETAILS = {
