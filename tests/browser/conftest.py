@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from browser_rig import BrowserLab, LabPage
+from browser_rig import BrowserLab, LabPage, missing
 from common import BASE, merged
 
 from botz.bench.lab.suite import BROWSER_FLAGS, FLAT_PAGES, browser_path
@@ -38,12 +37,6 @@ class Fails:
         if t > 0.05:
             raise ValueError("the controller has had enough")
 """
-
-
-def missing(reason: str) -> None:
-    if os.environ.get("BOTZ_REQUIRE_CLIENT") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

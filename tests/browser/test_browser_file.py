@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from browser_rig import LabPage, colours
-from conftest import missing
+from browser_rig import LabPage, colours, missing
 
 import botz
 from botz.errors import BotzError

@@ -225,6 +225,6 @@ def test_rows_targets_and_ratios(monkeypatch: pytest.MonkeyPatch):
     missing = rows[f"{blind}, against rc-robosim every 25 ms"]
     assert missing["peer"] == "rc-robosim (skipped: not there)" and missing["ratio"] is None
     assert seen == [("rc_robosim_match.py", 1), ("rc_robosim_match.py", 25)]
-    assert (Path(soccer.__file__).parent / "peer_scripts" / seen[0][0]).is_file()
+    assert (Path(peers.__file__).parent / "peer_scripts" / seen[0][0]).is_file()
     assert {"camera: a frame", "lateness", "40 robots: pair tests of a robot"} <= set(rows)
     assert rows["three a side, whole run recorded at 100 Hz"]["value"] > 0

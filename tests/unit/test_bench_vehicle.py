@@ -43,7 +43,7 @@ def case(spec: VehicleScenario, ground: HeightGrid) -> dict[str, Any]:
 @pytest.fixture
 def vehicle_case(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The part that the peers' scripts share; it is imported from their folder, as they do."""
-    monkeypatch.syspath_prepend(str(Path(vehicle.__file__).parent / "peer_scripts"))
+    monkeypatch.syspath_prepend(str(Path(peers.__file__).parent / "peer_scripts"))
     import vehicle_case
 
     return vehicle_case
@@ -144,7 +144,7 @@ def test_peers_get_the_ground_of_the_scenario(monkeypatch: pytest.MonkeyPatch, s
 
     monkeypatch.setattr(peers, "measure", measure)
     assert vehicle.peer_seconds_per_step() == {"MuJoCo": (None, "not there"), "PyBullet": (None, "not there")}
-    folder = Path(vehicle.__file__).parent / "peer_scripts"
+    folder = Path(peers.__file__).parent / "peer_scripts"
     for script, heights in seen:
         assert (folder / script).is_file()
         assert np.array_equal(heights, vehicle.build_grid(spec.world.terrain, spec.seed).heights)

@@ -102,6 +102,11 @@ def fit_default_rates(model: type[ScenarioBase], data: dict[str, Any]) -> None:
         holder[path[-1]] = 1e9 / (steps * step_ns) if is_rate else steps * step_ns / 1e9
 
 
+def rate_fields(model: type[ScenarioBase], data: dict[str, Any]) -> list[KeyPath]:
+    """Where a document's rates and periods stand, which must fit the step."""
+    return [path for path, _, _, is_default in _step_fields(model, data, ()) if not is_default]
+
+
 def _step_ns(model: type[ScenarioBase], data: dict[str, Any]) -> int:
     """The step; 0 where it is wrong, which the check of the model reports."""
     try:

@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,14 @@ from pydantic import ValidationError
 
 from botz.errors import InputError, Problem
 from botz.scenario import library
-from botz.scenario.checks import cross_checks, fit_default_rates
+from botz.scenario.checks import cross_checks, fit_default_rates, rate_fields
 from botz.scenario.families import FAMILIES, Family
 from botz.scenario.layers import absolute, completed, document, other_kind, overridden, with_robots
 from botz.scenario.names import closest
 from botz.scenario.problems import problems_of, unknown
 from botz.scenario.reading import read
 from botz.scenario.schema import FILE_KEYS, ROBOT_KEYS, ScenarioBase, Strict
-from botz.scenario.tree import NOWHERE, KeyPath, Node, Place, from_plain, key_path, key_text, path_text
+from botz.scenario.tree import NOWHERE, KeyPath, Node, Place, from_plain, key_path, key_text, path_text, placed_as
 from botz.scenario.units import doubt, doubting_angles, show
 
 MODEL_SUFFIXES = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".mjcf")
@@ -62,7 +63,7 @@ class LoadedScenario:
         Paths of keys come in a mapping, keys of the top level by name too; a mapping as a value changes what it names
         and leaves the rest. Raises InputError with all mistakes found.
 
-        >>> changed = scenario.with_({"robots.rover.pose": [1.5, 0, 0]}, seed=3, time={"duration": "20 s"})
+        >>> changed = scenario.with_({"robots.rover.pose.0": 1.5}, seed=3, time={"duration": "20 s"})
         >>> changed.spec.seed, changed.spec.time.duration, scenario.spec.time.duration
         (3, 20.0, 1.0)
         """
@@ -74,7 +75,8 @@ class LoadedScenario:
         >>> scenario.with_overrides(["seed=3", "time.duration=500 ms"]).spec.time.duration
         0.5
         """
-        tree, failed = with_robots(overridden(self.tree, overrides))
+        complete = placed_as(from_plain(without_fitted_rates(self.data, self.tree), NOWHERE), self.tree)
+        tree, failed = with_robots(overridden(complete, overrides))
         loaded = _checked(tree, self.file, failed, files_must_exist=self.files_must_exist)
         return replace(loaded, folder=self.folder)
 
@@ -310,14 +312,25 @@ def _checked(
     return LoadedScenario(spec, file, folder, data, tuple(user_code), tree, bool(doubts), files_must_exist)
 
 
+def without_fitted_rates(data: Mapping[str, Any], written: Node) -> dict[str, Any]:
+    """A complete scenario without the default rates that nobody wrote: they fit themselves to another step."""
+    complete = deepcopy(dict(data))
+    for path in rate_fields(FAMILIES[str(data["engine"])].scenario, complete):
+        if written.at(path) is None:
+            holder: Any = complete
+            for key in path[:-1]:
+                holder = holder[key]
+            del holder[path[-1]]
+    return complete
+
+
 def with_factor(loaded: LoadedScenario, factor: float) -> LoadedScenario:
     """The same scenario at another factor of real time, 0 for as fast as possible. Nothing else depends on it, so that
     it need not be checked again."""
     spec: Any = loaded.spec
     time = spec.time.model_copy(update={"realtime": factor or False})
     data = {**loaded.data, "time": time.model_dump(mode="json")}
-    tree = overridden(loaded.tree, {"time.realtime": time.realtime})
-    return replace(loaded, spec=spec.model_copy(update={"time": time}), data=data, tree=tree)
+    return replace(loaded, spec=spec.model_copy(update={"time": time}), data=data)
 
 
 def warnings_of(loaded: LoadedScenario) -> list[Problem]:

@@ -150,6 +150,16 @@ def from_plain(data: Any, place: Place, *, depth: int = 0) -> Node:
     raise InputError(place.problem(f"a value of type {type(data).__name__} has no place in a scenario"))
 
 
+def placed_as(node: Node, other: Node, path: KeyPath = ()) -> Node:
+    """The same document with the places of another one: of the same keys, or of the nearest above them."""
+    place = other.nearest(path).place
+    if isinstance(node.value, dict):
+        return Node({key: placed_as(entry, other, (*path, key)) for key, entry in node.value.items()}, place)
+    if isinstance(node.value, list):
+        return Node([placed_as(entry, other, (*path, k)) for k, entry in enumerate(node.value)], place)
+    return Node(node.value, place)
+
+
 def merge(base: Node, over: Node, path: KeyPath = ()) -> Node:
     """`over` laid over `base`: mappings merge by name, lists and scalars are replaced, null takes a key away.
 

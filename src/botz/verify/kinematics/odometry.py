@@ -77,7 +77,10 @@ def odometry_of_shipped_robots(samples: int) -> Iterator[Check]:
             continue  # their pivots turn between two readings: odometry_of_driven_castors
         gap, engine = odometry_gap(spec, rng)
         model = next(iter(engine.robots.values()))
-        gain = np.abs(model.inverse_matrix(model.wheel_headings(engine.state.steering))[0]).sum() * model.radius.max()
+        gain = (
+            np.abs(model.inverse_matrix(model.wheel_headings(engine.state.groups["steering"]))[0]).sum()
+            * model.radius.max()
+        )
         tolerance = 1e-9 * 2 * np.pi * gain * 10 + 500 * EPS * 10
         why = "One tick through the gain of the wheels, ten times for the path's turn."
         yield close(f"odometry equals truth: {name}", 0.0, gap, tolerance, why)
