@@ -96,7 +96,11 @@ def test_a_run_is_chosen_started_paused_stepped_slowed_and_begun_anew_with_the_m
 
     click('[data-tip="transport.resume"]')
     page.status("running")
-    longer(page, 0.2)
+    # Far enough and slow enough that the page sees the new beginning before the run is as far again.
+    page.until("() => botzLab.lastFrame.time > 4", "some seconds")
+    for factor in (1, 0.5, 0.25):
+        click('[data-tip="transport.slower"]')
+        page.until("(factor) => botzLab.lab.store.currentRun.factor === factor", f"factor {factor}", factor)
     first, reached = page.run["recording"], page.time
     seen = page.events()
     click('[data-tip="transport.reset"]')
